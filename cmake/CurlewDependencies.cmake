@@ -1,0 +1,16 @@
+# Libraries from outside; ./curlew installs their Debian packages.
+find_package(OpenMP REQUIRED COMPONENTS CXX)
+find_package(Eigen3 REQUIRED NO_MODULE)
+find_package(fmt REQUIRED)
+find_package(tomlplusplus REQUIRED)
+find_package(muparser REQUIRED)
+find_package(PkgConfig REQUIRED)
+find_package(nlohmann_json REQUIRED)
+find_package(CLI11 REQUIRED)
+find_package(HDF5 REQUIRED COMPONENTS C)
+
+find_path(GMSH_INCLUDE_DIR gmsh.h REQUIRED)
+find_library(GMSH_LIBRARY gmsh REQUIRED)
+add_library(gmsh_sdk INTERFACE)
+target_include_directories(gmsh_sdk SYSTEM INTERFACE ${GMSH_INCLUDE_DIR})
+target_link_libraries(gmsh_sdk INTERFACE ${GMSH_LIBRARY})

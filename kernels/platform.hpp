@@ -1,0 +1,20 @@
+// Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
+#pragma once
+
+#include <cstdint>
+
+#if defined(__CUDACC__)
+#define CURLEW_HOST_DEVICE __host__ __device__
+#else
+#define CURLEW_HOST_DEVICE
+#endif
+
+namespace curlew {
+
+using Real = double;
+/// Local index of an entity: 32 bits keep gather tables at half the traffic; a rank holds below 2^31 entities.
+using Index = std::int32_t;
+/// Index of an entity over all ranks.
+using GlobalIndex = std::int64_t;
+
+}  // namespace curlew
