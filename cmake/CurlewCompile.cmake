@@ -30,8 +30,13 @@ if(CURLEW_SANITIZE)
   target_link_options(curlew_compile INTERFACE -fsanitize=address,undefined)
 endif()
 
-# curlew_library(NAME SOURCES... ): one library a folder; headers are included as "folder/name.hpp".
+# curlew_library(NAME SOURCES...): one library a folder; its headers are included as "folder/name.hpp". Its include
+# path holds that folder alone, so a header of a library that it does not link cannot be included.
 function(curlew_library name)
   add_library(curlew_${name} STATIC ${ARGN})
+  set(include_root ${PROJECT_BINARY_DIR}/include/${name})
+  file(MAKE_DIRECTORY ${include_root})
+  file(CREATE_LINK ${PROJECT_SOURCE_DIR}/${name} ${include_root}/${name} SYMBOLIC)
+  target_include_directories(curlew_${name} PUBLIC ${include_root})
   target_link_libraries(curlew_${name} PRIVATE curlew_compile)
 endfunction()

@@ -12,7 +12,8 @@
 namespace curlew {
 
 using Real = double;
-/// Local index of an entity: 32 bits keep gather tables at half the traffic; a rank holds below 2^31 entities.
+/// Local index of an entity: 32 bits keep gather tables at half the traffic; a rank holds below 2^31
+/// entities.
 using Index = std::int32_t;
 /// Index of an entity over all ranks.
 using GlobalIndex = std::int64_t;

@@ -1,0 +1,89 @@
+// Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <variant>
+
+#include "kernels/id.hpp"
+#include "kernels/memory.hpp"
+
+namespace curlew {
+
+/// One loop on one core: the plain reference every other backend is compared with.
+struct Serial {
+  static constexpr MemorySpace space = MemorySpace::Host;
+
+  template <class E, class Kernel>
+  void for_each(Range<E> range, const Kernel& kernel) const {
+    for (const Id<E> i : range) kernel(i);
+  }
+};
+
+/// The cores of one shared-memory machine.
+struct OpenMP {
+  static constexpr MemorySpace space = MemorySpace::Host;
+  int threads = 1;
+
+  template <class E, class Kernel>
+  void for_each(Range<E> range, const Kernel& kernel) const {
+    const Index first = range.first(), last = range.last();
+#pragma omp parallel for schedule(static) num_threads(threads) if (last - first > smallest_parallel_range)
+    for (Index i = first; i < last; ++i) kernel(Id<E>(i));
+  }
+
+  /// Below this many entities starting the threads costs more than the loop.
+  static constexpr Index smallest_parallel_range = 4096;
+};
+
+/// Stands for a GPU where there is none: separate, poisoned memory that only kernels and copies may touch.
+struct DebugDevice {
+  static constexpr MemorySpace space = MemorySpace::DebugDevice;
+
+  template <class E, class Kernel>
+  void for_each(Range<E> range, const Kernel& kernel) const {
+    const DebugDeviceAccess access;
+    for (const Id<E> i : range) kernel(i);
+  }
+};
+
+/// The run-time backend; visited once per launch, never per entity. Cheap to copy.
+class Executor {
+public:
+  using Backend = std::variant<Serial, OpenMP, DebugDevice>;
+
+  static Executor serial() { return Executor(Serial{}); }
+  static Executor openmp(int threads) { return Executor(OpenMP{threads}); }
+  static Executor debug_device() { return Executor(DebugDevice{}); }
+
+  MemorySpace space() const {
+    return std::visit([](const auto& backend) { return backend.space; }, backend_);
+  }
+  /// Threads that run a kernel; 1 where the notion does not apply.
+  int threads() const {
+    const auto* openmp = std::get_if<OpenMP>(&backend_);
+    return openmp ? openmp->threads : 1;
+  }
+  std::string name() const;
+  const Backend& backend() const { return backend_; }
+
+  /// Memory of at least `size` reals for the partial sums of a reduction; grows once and is kept.
+  Real* reduction_scratch(std::size_t size) const;
+
+private:
+  explicit Executor(Backend backend) : backend_(backend), scratch_(std::make_shared<Buffer<Real>>()) {}
+
+  Backend backend_;
+  std::shared_ptr<Buffer<Real>> scratch_;
+};
+
+/// Runs `kernel(id)` for every entity of `range`. A kernel gathers and writes its own entity only, so that
+/// the order of execution cannot matter.
+template <class E, class Kernel>
+void for_each(const Executor& executor, Range<E> range, const Kernel& kernel) {
+  static_assert(std::is_trivially_copyable_v<Kernel>, "a kernel is a flat struct of views");
+  std::visit([&](const auto& backend) { backend.for_each(range, kernel); }, executor.backend());
+}
+
+}  // namespace curlew

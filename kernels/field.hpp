@@ -1,0 +1,85 @@
+// Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
+#pragma once
+
+#include <algorithm>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "kernels/error.hpp"
+#include "kernels/executor.hpp"
+#include "kernels/vector3.hpp"
+#include "kernels/view.hpp"
+
+namespace curlew {
+
+/// What the values on an entity mean: values at points (or means), or integrals over the mesh's entities
+/// (primal) or over the entities of its dual. A face flux (primal) and a circulation along a dual edge (dual)
+/// both live on faces and must not be added; they have different types.
+enum class Cochain { No, Primal, Dual };
+
+/// Values on all entities of type `E`, in the memory of one executor, zero when made.
+template <class E, class T = Real, Cochain kind = Cochain::No>
+class Field {
+public:
+  using Entity = E;
+  using Value = T;
+  static constexpr Cochain cochain = kind;
+
+  Field(const Executor& executor, Index size, std::string name, std::string unit)
+      : executor_(executor),
+        name_(std::move(name)),
+        unit_(std::move(unit)),
+        values_(executor.space(), static_cast<std::size_t>(size)) {
+    fill(T{});
+  }
+
+  const std::string& name() const { return name_; }
+  const std::string& unit() const { return unit_; }
+  const Executor& executor() const { return executor_; }
+  Index size() const { return static_cast<Index>(values_.size()); }
+  Range<E> range() const { return Range<E>(0, size()); }
+
+  View<E, T> view() { return View<E, T>(values_.data(), size()); }
+  View<E, const T> view() const { return View<E, const T>(values_.data(), size()); }
+
+  void fill(T value) {
+    struct FillOnEntity {
+      View<E, T> values;
+      T value;
+      CURLEW_HOST_DEVICE void operator()(Id<E> i) const { values[i] = value; }
+    };
+    for_each(executor_, range(), FillOnEntity{view(), value});
+  }
+  void copy_from_host(std::span<const T> host) {
+    REQUIRE(host.size() == values_.size(), "field '" + name_ + "' has " + std::to_string(size()) +
+                                               " values, got " + std::to_string(host.size()));
+    copy_bytes(values_.data(), values_.space(), host.data(), MemorySpace::Host, host.size_bytes());
+  }
+  void copy_to_host(std::span<T> host) const {
+    REQUIRE(host.size() == values_.size(), "field '" + name_ + "' has " + std::to_string(size()) +
+                                               " values, room for " + std::to_string(host.size()));
+    copy_bytes(host.data(), MemorySpace::Host, values_.data(), values_.space(), host.size_bytes());
+  }
+  std::vector<T> to_host() const {
+    std::vector<T> host(values_.size());
+    copy_to_host(host);
+    return host;
+  }
+
+private:
+  Executor executor_;
+  std::string name_, unit_;
+  Buffer<T> values_;
+};
+
+/// Integrals over the mesh's own entities: a face flux, the integral of a vector along an edge, net outflow
+/// of a cell.
+template <class E>
+using PrimalCochain = Field<E, Real, Cochain::Primal>;
+/// Integrals over the dual of an entity: the difference along the dual edge of a face, the net outflow of the
+/// dual volume of a node, the value at a cell's point.
+template <class E>
+using DualCochain = Field<E, Real, Cochain::Dual>;
+
+}  // namespace curlew

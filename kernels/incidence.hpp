@@ -1,0 +1,162 @@
+// Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
+#pragma once
+
+#include <algorithm>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "kernels/error.hpp"
+#include "kernels/memory.hpp"
+#include "kernels/view.hpp"
+
+namespace curlew {
+
+/// The highest bit of an entry holds its sign, the others the index.
+namespace incidence_entry {
+constexpr std::uint32_t sign_bit = 0x80000000u;
+CURLEW_HOST_DEVICE constexpr Index make(Index index, bool negative) {
+  return static_cast<Index>(static_cast<std::uint32_t>(index) | (negative ? sign_bit : 0u));
+}
+CURLEW_HOST_DEVICE constexpr Index index(Index entry) {
+  return static_cast<Index>(static_cast<std::uint32_t>(entry) & ~sign_bit);
+}
+CURLEW_HOST_DEVICE constexpr bool is_negative(Index entry) {
+  return entry < 0;
+}
+}  // namespace incidence_entry
+
+/// Where row i of a table starts. Rows of equal length need no offsets; a table whose first rows have one
+/// length and the others another (faces: two cells inside, one on the boundary) needs none either.
+class RowLayout {
+public:
+  RowLayout() = default;
+  CURLEW_HOST_DEVICE Index start(Index row) const {
+    if (starts_ != nullptr) return starts_[row];
+    return row <= head_rows_ ? row * head_length_
+                             : head_rows_ * head_length_ + (row - head_rows_) * tail_length_;
+  }
+
+private:
+  template <class, class>
+  friend class IncidenceTable;
+
+  const Index* starts_ = nullptr;
+  Index head_rows_ = 0, head_length_ = 0, tail_length_ = 0;
+};
+
+/// A signed gather table: for an entity of type `From`, the entities of type `To` next to it. Non-owning.
+template <class From, class To>
+class Incidence {
+public:
+  struct Entry {
+    Id<To> id;
+    Real sign;  ///< +1 or -1
+  };
+  class Iterator {
+  public:
+    CURLEW_HOST_DEVICE explicit Iterator(const Index* entry) : entry_(entry) {}
+    CURLEW_HOST_DEVICE Entry operator*() const {
+      return {Id<To>(incidence_entry::index(*entry_)),
+              incidence_entry::is_negative(*entry_) ? Real(-1) : Real(1)};
+    }
+    CURLEW_HOST_DEVICE Iterator& operator++() {
+      ++entry_;
+      return *this;
+    }
+    friend CURLEW_HOST_DEVICE bool operator!=(Iterator a, Iterator b) { return a.entry_ != b.entry_; }
+
+  private:
+    const Index* entry_;
+  };
+  class Row {
+  public:
+    CURLEW_HOST_DEVICE Row(const Index* first, const Index* last) : first_(first), last_(last) {}
+    CURLEW_HOST_DEVICE Iterator begin() const { return Iterator(first_); }
+    CURLEW_HOST_DEVICE Iterator end() const { return Iterator(last_); }
+    CURLEW_HOST_DEVICE Index size() const { return static_cast<Index>(last_ - first_); }
+    CURLEW_HOST_DEVICE Entry operator[](Index k) const { return *Iterator(first_ + k); }
+
+  private:
+    const Index *first_, *last_;
+  };
+
+  Incidence() = default;
+  Incidence(RowLayout layout, const Index* entries) : layout_(layout), entries_(entries) {}
+
+  CURLEW_HOST_DEVICE Row operator[](Id<From> i) const {
+    return Row(entries_ + layout_.start(i.value()), entries_ + layout_.start(i.value() + 1));
+  }
+  /// Position of the first entry of row i among all entries, for values stored entry by entry.
+  CURLEW_HOST_DEVICE Index start(Id<From> i) const { return layout_.start(i.value()); }
+
+private:
+  RowLayout layout_;
+  const Index* entries_ = nullptr;
+};
+
+/// Owns a gather table; immutable. The storage layout is chosen here, invisible to kernels.
+template <class From, class To>
+class IncidenceTable {
+public:
+  IncidenceTable() = default;
+  /// `starts`: rows + 1 offsets into `entries` (see incidence_entry).
+  IncidenceTable(std::vector<Index> starts, std::vector<Index> entries)
+      : rows_(static_cast<Index>(starts.size()) - 1), entries_(std::move(entries)) {
+    REQUIRE(!starts.empty() && starts.front() == 0 && starts.back() == static_cast<Index>(entries_.size()),
+            "an incidence table's offsets must run from 0 to the number of its entries");
+    if (rows_ == 0) return;
+    const auto length = [&](Index row) {
+      return starts[static_cast<std::size_t>(row) + 1] - starts[static_cast<std::size_t>(row)];
+    };
+    layout_.head_length_ = length(0);
+    layout_.tail_length_ = length(rows_ - 1);
+    while (layout_.head_rows_ < rows_ && length(layout_.head_rows_) == layout_.head_length_)
+      ++layout_.head_rows_;
+    Index tail = layout_.head_rows_;
+    while (tail < rows_ && length(tail) == layout_.tail_length_) ++tail;
+    if (tail < rows_) starts_ = ConstantArray<Index>(std::move(starts));
+  }
+
+  Index rows() const { return rows_; }
+  std::size_t entries() const { return entries_.size(); }
+  /// Bytes that a kernel reads to know all entries and where rows start.
+  std::size_t bytes() const { return (entries_.size() + starts_.size()) * sizeof(Index); }
+
+  Incidence<From, To> view(MemorySpace space) const {
+    RowLayout layout = layout_;
+    layout.starts_ = starts_.size() > 0 ? starts_.data(space) : nullptr;
+    return Incidence<From, To>(layout, entries_.data(space));
+  }
+  /// One row, on the host.
+  typename Incidence<From, To>::Row operator[](Id<From> i) const { return view(MemorySpace::Host)[i]; }
+
+private:
+  Index rows_ = 0;
+  RowLayout layout_;
+  ConstantArray<Index> starts_;
+  ConstantArray<Index> entries_;
+};
+
+/// The table read the other way: row `t` lists, in ascending order and with the same signs, the rows of
+/// `table` that hold `t`. `rows`: number of entities of type `To`.
+template <class From, class To>
+IncidenceTable<To, From> transpose(const IncidenceTable<From, To>& table, Index rows) {
+  const auto view = table.view(MemorySpace::Host);
+  std::vector<Index> starts(static_cast<std::size_t>(rows) + 1, 0);
+  for (const Id<From> i : Range<From>(0, table.rows())) {
+    for (const auto [to, sign] : view[i]) ++starts[static_cast<std::size_t>(to.value()) + 1];
+  }
+  for (std::size_t r = 1; r < starts.size(); ++r) starts[r] += starts[r - 1];
+  std::vector<Index> entries(table.entries());
+  std::vector<Index> next(starts.begin(), starts.end() - 1);
+  for (const Id<From> i : Range<From>(0, table.rows())) {
+    for (const auto [to, sign] : view[i]) {
+      entries[static_cast<std::size_t>(next[static_cast<std::size_t>(to.value())]++)] =
+          incidence_entry::make(i.value(), sign < 0);
+    }
+  }
+  return IncidenceTable<To, From>(std::move(starts), std::move(entries));
+}
+
+}  // namespace curlew

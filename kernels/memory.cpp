@@ -1,0 +1,122 @@
+// Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
+#include "kernels/memory.hpp"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <new>
+#include <string>
+
+#include "kernels/error.hpp"
+
+namespace curlew {
+
+namespace {
+
+constexpr std::size_t cache_line = 64;
+
+[[noreturn]] void throw_out_of_memory(std::size_t bytes) {
+  throw Error("out of memory: " + std::to_string(bytes) +
+              " bytes could not be allocated; use a smaller mesh or more ranks");
+}
+
+/// One reserved stretch of addresses from which the debug device allocates, so that one call opens or closes
+/// all of its memory.
+class DebugDeviceArena {
+public:
+  static DebugDeviceArena& instance() {
+    static DebugDeviceArena arena;
+    return arena;
+  }
+
+  void* allocate(std::size_t bytes) {
+    const std::lock_guard lock(mutex_);
+    const std::size_t rounded = (bytes + page - 1) / page * page + page;  // a page apart from the next
+    std::size_t offset = 0;  // first fit between the blocks in use
+    for (const auto& [start, length] : blocks_) {
+      if (start - offset >= rounded) break;
+      offset = start + length;
+    }
+    if (offset + rounded > reserved) throw_out_of_memory(bytes);
+    blocks_[offset] = rounded;
+    used_ = std::max(used_, offset + rounded);
+    protect(PROT_READ | PROT_WRITE);
+    std::memset(base_ + offset, 0xFF, rounded);
+    if (open_ == 0) protect(PROT_NONE);
+    return base_ + offset;
+  }
+
+  void release(void* data) {
+    const std::lock_guard lock(mutex_);
+    const auto block = blocks_.find(static_cast<std::size_t>(static_cast<char*>(data) - base_));
+    madvise(base_ + block->first, block->second, MADV_DONTNEED);
+    blocks_.erase(block);
+  }
+
+  void open() {
+    const std::lock_guard lock(mutex_);
+    if (open_++ == 0) protect(PROT_READ | PROT_WRITE);
+  }
+  void close() {
+    const std::lock_guard lock(mutex_);
+    if (--open_ == 0) protect(PROT_NONE);
+  }
+
+private:
+  static constexpr std::size_t page = 4096;
+  static constexpr std::size_t reserved = std::size_t{1} << 36;
+
+  DebugDeviceArena() {
+    void* memory = mmap(nullptr, reserved, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED) throw_out_of_memory(reserved);
+    base_ = static_cast<char*>(memory);
+  }
+  void protect(int protection) {
+    if (used_ > 0 && mprotect(base_, used_, protection) != 0) throw_out_of_memory(used_);
+  }
+
+  std::mutex mutex_;
+  char* base_ = nullptr;
+  std::size_t used_ = 0;
+  int open_ = 0;
+  std::map<std::size_t, std::size_t> blocks_;  // offset → length
+};
+
+}  // namespace
+
+void* allocate_bytes(MemorySpace space, std::size_t bytes) {
+  if (bytes == 0) return nullptr;
+  if (space == MemorySpace::DebugDevice) return DebugDeviceArena::instance().allocate(bytes);
+  void* data = std::aligned_alloc(cache_line, (bytes + cache_line - 1) / cache_line * cache_line);
+  if (data == nullptr) throw_out_of_memory(bytes);
+  return data;
+}
+
+void release_bytes(MemorySpace space, void* data) noexcept {
+  if (data == nullptr) return;
+  if (space == MemorySpace::DebugDevice) {
+    DebugDeviceArena::instance().release(data);
+  } else {
+    std::free(data);
+  }
+}
+
+void copy_bytes(void* to, MemorySpace to_space, const void* from, MemorySpace from_space, std::size_t bytes) {
+  if (bytes == 0) return;
+  if (to_space == MemorySpace::Host && from_space == MemorySpace::Host) {
+    std::memcpy(to, from, bytes);
+  } else {
+    const DebugDeviceAccess access;
+    std::memcpy(to, from, bytes);
+  }
+}
+
+DebugDeviceAccess::DebugDeviceAccess() {
+  DebugDeviceArena::instance().open();
+}
+DebugDeviceAccess::~DebugDeviceAccess() {
+  DebugDeviceArena::instance().close();
+}
+
+}  // namespace curlew

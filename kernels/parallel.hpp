@@ -1,0 +1,16 @@
+// Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
+#pragma once
+
+#include <cstddef>
+
+namespace curlew {
+
+/// Runs `body(i)` for i in [0, count) on all cores, for set-up work on the host; the bodies must not depend
+/// on each other.
+template <class Body>
+void parallel_for(std::size_t count, const Body& body) {
+#pragma omp parallel for schedule(static) if (count > 4096)
+  for (std::size_t i = 0; i < count; ++i) body(i);
+}
+
+}  // namespace curlew

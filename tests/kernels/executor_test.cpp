@@ -1,0 +1,89 @@
+// Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
+#include "kernels/executor.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <vector>
+
+#include "kernels/field.hpp"
+#include "kernels/vector_kernels.hpp"
+
+namespace curlew {
+namespace {
+
+struct Cell;
+
+std::vector<Executor> executors() {
+  return {Executor::serial(), Executor::openmp(1), Executor::openmp(2), Executor::openmp(4),
+          Executor::debug_device()};
+}
+
+struct SquareOnCell {
+  View<Cell, const Real> x;
+  View<Cell, Real> square;
+  void operator()(Id<Cell> c) const { square[c] = x[c] * x[c]; }
+};
+
+TEST(Executor, runs_a_kernel_once_for_each_entity_of_the_range) {
+  for (const Executor& executor : executors()) {
+    for (const Index size : {0, 1, 31, 32, 33, 257, 10000}) {
+      Field<Cell> x(executor, size, "x", "m"), y(executor, size, "y", "m2");
+      std::vector<Real> values(static_cast<std::size_t>(size));
+      for (std::size_t i = 0; i < values.size(); ++i) values[i] = std::sin(static_cast<Real>(i));
+      x.copy_from_host(values);
+      const Range<Cell> inner(size / 3, size - size / 4);
+      for_each(executor, inner, SquareOnCell{std::as_const(x).view(), y.view()});
+      const std::vector<Real> result = y.to_host();
+      for (std::size_t i = 0; i < values.size(); ++i) {
+        const bool inside = inner.contains(Id<Cell>(static_cast<Index>(i)));
+        EXPECT_EQ(result[i], inside ? values[i] * values[i] : 0.0) << executor.name() << " " << i;
+      }
+    }
+  }
+}
+
+TEST(DebugDevice, memory_is_poisoned_until_written) {
+  const Buffer<Real> buffer(MemorySpace::DebugDevice, 100);
+  std::vector<Real> host(100);
+  copy_bytes(host.data(), MemorySpace::Host, buffer.data(), MemorySpace::DebugDevice, 100 * sizeof(Real));
+  for (const Real value : host) EXPECT_TRUE(std::isnan(value));
+}
+
+TEST(DebugDeviceDeathTest, host_access_outside_a_kernel_is_a_crash) {
+  const Field<Cell> x(Executor::debug_device(), 10, "x", "m");
+  EXPECT_DEATH(
+      {
+        volatile Real value = x.view()[Id<Cell>(3)];
+        static_cast<void>(value);
+      },
+      "");
+}
+
+TEST(DebugDevice, memory_released_is_used_again) {
+  const void* first = nullptr;
+  {
+    const Buffer<Real> buffer(MemorySpace::DebugDevice, 1000);
+    first = buffer.data();
+  }
+  const Buffer<Real> again(MemorySpace::DebugDevice, 1000);
+  EXPECT_EQ(again.data(), first);
+}
+
+TEST(ConstantArray, is_mirrored_where_a_kernel_asks_for_it) {
+  const ConstantArray<Real> constants(std::vector<Real>{1, 2, 3});
+  const Executor device = Executor::debug_device();
+  Field<Cell> y(device, 3, "y", "1");
+  for_each(device, y.range(),
+           SquareOnCell{View<Cell, const Real>(constants.data(device.space()), 3), y.view()});
+  EXPECT_EQ(y.to_host(), (std::vector<Real>{1, 4, 9}));
+  EXPECT_EQ(constants.data(device.space()), constants.data(device.space()));
+}
+
+TEST(Field, refuses_host_values_of_another_length) {
+  Field<Cell> x(Executor::serial(), 3, "x", "m");
+  EXPECT_THROW(x.copy_from_host(std::vector<Real>(4)), Error);
+}
+
+}  // namespace
+}  // namespace curlew
