@@ -1,6 +1,7 @@
 // Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 
 namespace curlew {
@@ -11,6 +12,14 @@ template <class Body>
 void parallel_for(std::size_t count, const Body& body) {
 #pragma omp parallel for schedule(static) if (count > 4096)
   for (std::size_t i = 0; i < count; ++i) body(i);
+}
+
+/// Keeps the lowest value that any thread reports, so that what is reported does not depend on their timing.
+template <class T>
+void record_lowest(std::atomic<T>& lowest, T value) {
+  T current = lowest;
+  while (value < current && !lowest.compare_exchange_weak(current, value)) {
+  }
 }
 
 }  // namespace curlew

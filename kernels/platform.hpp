@@ -1,6 +1,7 @@
 // Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #if defined(__CUDACC__)
@@ -17,5 +18,10 @@ using Real = double;
 using Index = std::int32_t;
 /// Index of an entity over all ranks.
 using GlobalIndex = std::int64_t;
+
+/// A non-negative index as a position in a standard container.
+constexpr std::size_t at(std::int64_t index) {
+  return static_cast<std::size_t>(index);
+}
 
 }  // namespace curlew

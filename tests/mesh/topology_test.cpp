@@ -1,0 +1,219 @@
+// Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
+#include "mesh/topology.hpp"
+
+#include <gtest/gtest.h>
+#include <omp.h>
+
+#include <Eigen/Sparse>
+#include <set>
+
+#include "mesh/box.hpp"
+#include "tests/mesh/shelf.hpp"
+
+namespace curlew {
+namespace {
+
+using IntegerMatrix = Eigen::SparseMatrix<int>;
+
+template <class From, class To>
+IntegerMatrix matrix_of(const IncidenceTable<From, To>& table, Index columns) {
+  std::vector<Eigen::Triplet<int>> entries;
+  for (const Id<From> i : Range<From>(0, table.rows())) {
+    for (const auto [to, sign] : table[i]) entries.emplace_back(i.value(), to.value(), sign < 0 ? -1 : 1);
+  }
+  IntegerMatrix matrix(table.rows(), columns);
+  matrix.setFromTriplets(entries.begin(), entries.end());
+  return matrix;
+}
+
+int largest_entry(const IntegerMatrix& matrix) {
+  int largest = 0;
+  for (int k = 0; k < matrix.outerSize(); ++k) {
+    for (IntegerMatrix::InnerIterator it(matrix, k); it; ++it)
+      largest = std::max(largest, std::abs(it.value()));
+  }
+  return largest;
+}
+
+class OnShelf : public testing::TestWithParam<ShelfMesh> {};
+
+TEST_P(OnShelf, curl_then_divergence_is_exactly_zero) {
+  const Mesh mesh(GetParam().raw);
+  const Topology& t = mesh.topology();
+  const IntegerMatrix d = matrix_of(t.faces_of_cell(), t.faces().size());
+  const IntegerMatrix c = matrix_of(t.edges_of_face(), t.edges().size());
+  const IntegerMatrix b = matrix_of(t.nodes_of_edge(), t.nodes().size());
+  EXPECT_EQ(largest_entry(d * c), 0);
+  EXPECT_EQ(largest_entry(c * b), 0);
+  EXPECT_GT(c.nonZeros(), 0);
+  EXPECT_EQ(largest_entry(matrix_of(t.cells_of_face(), t.cells().size()) - IntegerMatrix(d.transpose())), 0);
+  EXPECT_EQ(largest_entry(matrix_of(t.faces_of_edge(), t.faces().size()) - IntegerMatrix(c.transpose())), 0);
+  EXPECT_EQ(largest_entry(matrix_of(t.edges_of_node(), t.edges().size()) - IntegerMatrix(b.transpose())), 0);
+}
+
+TEST_P(OnShelf, faces_lie_between_a_lower_and_a_higher_cell_or_on_one_patch) {
+  const Mesh mesh(GetParam().raw);
+  const Topology& t = mesh.topology();
+  for (const Id<Face> f : t.faces()) {
+    const auto cells = t.cells_of_face()[f];
+    ASSERT_EQ(cells.size(), t.interior_faces().contains(f) ? 2 : 1);
+    EXPECT_EQ(cells[0].sign, 1);
+    if (cells.size() > 1) {
+      EXPECT_TRUE(cells[0].id < cells[1].id && cells[1].sign == -1);
+    }
+  }
+  Index next = t.boundary_faces().first();
+  for (const Patch& patch : t.patches()) {
+    EXPECT_EQ(patch.faces.first(), next);
+    EXPECT_FALSE(patch.faces.empty());
+    next = patch.faces.last();
+  }
+  EXPECT_EQ(next, t.faces().last());
+}
+
+TEST_P(OnShelf, cells_are_closed_and_divide_the_volume) {
+  const Mesh mesh(GetParam().raw);
+  const Topology& t = mesh.topology();
+  const Geometry& g = mesh.geometry();
+  Real volume = 0, node_volume = 0, boundary_volume = 0;
+  for (const Id<Cell> c : t.cells()) {
+    Vector3 sum{};
+    Real size = 0;
+    for (const auto [f, sign] : t.faces_of_cell()[c]) {
+      sum += sign * g.face_areas()[at(f.value())];
+      size += norm(g.face_areas()[at(f.value())]);
+    }
+    EXPECT_LE(norm(sum), 1e-15 * size);
+    EXPECT_GT(g.cell_volumes()[at(c.value())], 0);
+    volume += g.cell_volumes()[at(c.value())];
+  }
+  for (const Id<Node> n : t.nodes()) node_volume += g.node_volumes()[at(n.value())];
+  for (const Id<Face> f : t.boundary_faces()) {
+    boundary_volume += dot(g.face_areas()[at(f.value())], g.face_centroids()[at(f.value())]) / t.dimension();
+  }
+  EXPECT_NEAR(node_volume, volume, 1e-14 * volume);
+  // Gauss's theorem over the boundary alone; exact where the boundary's faces are planar, as on the whole
+  // shelf.
+  EXPECT_NEAR(boundary_volume, volume, 1e-13 * volume);
+}
+
+TEST_P(OnShelf, normals_leave_the_lower_cell) {
+  const Mesh mesh(GetParam().raw);
+  const Topology& t = mesh.topology();
+  for (const Id<Face> f : t.faces()) {
+    EXPECT_GT(dot(mesh.geometry().dual_edge(t, f), mesh.geometry().face_areas()[at(f.value())]), 0);
+  }
+}
+
+TEST_P(OnShelf, dual_faces_close_round_interior_nodes_and_point_along_their_edges) {
+  const Mesh mesh(GetParam().raw);
+  const Topology& t = mesh.topology();
+  if (t.dimension() == 2) return;
+  const std::vector<Vector3> areas = dual_face_areas(t, mesh.geometry());
+  const auto x = mesh.geometry().node_positions(MemorySpace::Host);
+  std::set<Index> on_boundary;
+  for (const Id<Face> f : t.boundary_faces()) {
+    for (const auto [n, sign] : t.nodes_of_face()[f]) on_boundary.insert(n.value());
+  }
+  Real volume = 0, expected = 0;
+  for (const Id<Node> n : t.nodes()) {
+    expected += mesh.geometry().node_volumes()[at(n.value())];
+    if (on_boundary.count(n.value())) continue;
+    Vector3 sum{};
+    for (const auto [e, sign] : t.edges_of_node()[n]) sum += sign * areas[at(e.value())];
+    EXPECT_LE(norm(sum), 1e-15);
+  }
+  for (const Id<Edge> e : t.edges()) {
+    const auto ends = t.nodes_of_edge()[e];
+    volume += dot(areas[at(e.value())], x[ends[1].id] - x[ends[0].id]) / 3;
+  }
+  // The sum of A.l over all dual faces is d times the volume of the mesh, boundary included, since the dual
+  // faces meet the boundary along its own median dual.
+  const bool simplices = t.cell_type(Id<Cell>(0)) == CellType::Tetrahedron;
+  if (simplices) {
+    EXPECT_NEAR(volume, expected, 1e-13 * expected);
+  }
+  EXPECT_GT(volume, 0);
+}
+
+TEST_P(OnShelf, every_order_gives_the_same_complex_and_one_or_two_threads_the_same_numbers) {
+  const auto faces_of = [](const Mesh& mesh) {
+    std::vector<std::vector<Index>> rows;
+    for (const Id<Cell> c : mesh.topology().cells()) {
+      rows.emplace_back();
+      for (const auto [f, sign] : mesh.topology().faces_of_cell()[c]) {
+        rows.back().push_back(incidence_entry::make(f.value(), sign < 0));
+      }
+    }
+    return rows;
+  };
+  const int threads = omp_get_max_threads();
+  for (const CellOrder order : {CellOrder::AsRead, CellOrder::Hilbert, CellOrder::ReverseCuthillMcKee}) {
+    omp_set_num_threads(1);
+    const Mesh one(GetParam().raw, order);
+    omp_set_num_threads(4);
+    const Mesh four(GetParam().raw, order);
+    omp_set_num_threads(threads);
+    EXPECT_EQ(faces_of(one), faces_of(four));
+    const Mesh as_read(GetParam().raw, CellOrder::AsRead);
+    EXPECT_EQ(one.topology().faces().size(), as_read.topology().faces().size());
+    EXPECT_EQ(one.topology().edges().size(), as_read.topology().edges().size());
+    EXPECT_EQ(one.topology().interior_faces().size(), as_read.topology().interior_faces().size());
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Shelf, OnShelf, testing::ValuesIn(shelf()),
+                         [](const auto& test) { return test.param.name; });
+
+TEST(Topology, of_a_box_of_hexahedra_has_the_counts_of_a_grid) {
+  const Mesh mesh(make_box(CellType::Hexahedron, {5, 4, 3}));
+  EXPECT_EQ(mesh.topology().nodes().size(), 6 * 5 * 4);
+  EXPECT_EQ(mesh.topology().edges().size(), 5 * 5 * 4 + 6 * 4 * 4 + 6 * 5 * 3);
+  EXPECT_EQ(mesh.topology().faces().size(), 6 * 4 * 3 + 5 * 5 * 3 + 5 * 4 * 4);
+  EXPECT_EQ(mesh.topology().cells().size(), 5 * 4 * 3);
+  ASSERT_EQ(mesh.topology().patches().size(), 6u);
+  EXPECT_EQ(mesh.topology().patches()[1].name, "right");
+  EXPECT_EQ(mesh.topology().patches()[1].faces.size(), 4 * 3);
+  for (const Id<Face> f : mesh.topology().patches()[1].faces) {
+    EXPECT_NEAR(mesh.geometry().face_centroids()[at(f.value())].x, 1, 1e-15);
+  }
+}
+
+TEST(Topology, turns_cells_that_are_listed_inside_out) {
+  for (const CellType type : {CellType::Triangle, CellType::Quadrilateral, CellType::Tetrahedron,
+                              CellType::Hexahedron, CellType::Prism, CellType::Pyramid}) {
+    RawMesh raw = make_box(type, {2, 2, 2});
+    for (Vector3& x : raw.nodes) x.y = -x.y;
+    const Mesh mesh(raw);
+    for (const Real volume : mesh.geometry().cell_volumes().host()) EXPECT_GT(volume, 0);
+    ASSERT_FALSE(mesh.notes().empty());
+    EXPECT_NE(mesh.notes().back().find("inside out"), std::string::npos);
+  }
+}
+
+TEST(Topology, boundary_faces_in_no_group_form_a_patch_of_their_own) {
+  RawMesh raw = make_box(CellType::Triangle, {3, 3, 0});
+  raw.boundary_start.resize(4);  // three tagged sides are left
+  const Mesh mesh(raw);
+  ASSERT_EQ(mesh.topology().patches().back().name, unnamed_patch);
+  EXPECT_EQ(mesh.topology().patches().back().faces.size(), 12 - 3);
+}
+
+TEST(Topology, refuses_meshes_that_are_no_complex) {
+  EXPECT_THROW(Mesh{RawMesh{}}, InputError);
+  RawMesh flat = make_box(CellType::Tetrahedron, {1, 1, 1});
+  for (Vector3& x : flat.nodes) x.z = 0;
+  EXPECT_THROW(Mesh{flat}, InputError);
+  RawMesh twice = make_box(CellType::Triangle, {1, 1, 0});
+  for (int k = 0; k < 3; ++k) twice.cell_nodes.push_back(twice.cell_nodes[at(k)]);
+  twice.cell_start.push_back(9);
+  twice.cell_types.push_back(CellType::Triangle);
+  twice.cell_region.push_back(0);
+  EXPECT_THROW(Mesh{twice}, InputError);
+  RawMesh repeated = make_box(CellType::Quadrilateral, {1, 1, 0});
+  repeated.cell_nodes[1] = repeated.cell_nodes[0];
+  EXPECT_THROW(Mesh{repeated}, InputError);
+}
+
+}  // namespace
+}  // namespace curlew
