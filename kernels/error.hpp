@@ -9,20 +9,20 @@ namespace curlew {
 /// A failure that a caller may report: an internal error (exit status 1) unless a derived type says
 /// otherwise.
 class Error : public std::runtime_error {
-public:
+ public:
   using std::runtime_error::runtime_error;
 };
 
 /// Bad input: a command line, case file or mesh that cannot be used (exit status 2). The message says what
 /// is wrong and what would be right.
 class InputError : public Error {
-public:
+ public:
   using Error::Error;
 };
 
 /// The solution diverged or a solve hit its iteration cap (exit status 3).
 class DivergedError : public Error {
-public:
+ public:
   using Error::Error;
 };
 

@@ -50,7 +50,7 @@ struct DebugDevice {
 
 /// The run-time backend; visited once per launch, never per entity. Cheap to copy.
 class Executor {
-public:
+ public:
   using Backend = std::variant<Serial, OpenMP, DebugDevice>;
 
   static Executor serial() { return Executor(Serial{}); }
@@ -71,7 +71,7 @@ public:
   /// Memory of at least `size` reals for the partial sums of a reduction; grows once and is kept.
   Real* reduction_scratch(std::size_t size) const;
 
-private:
+ private:
   explicit Executor(Backend backend) : backend_(backend), scratch_(std::make_shared<Buffer<Real>>()) {}
 
   Backend backend_;

@@ -21,7 +21,7 @@ enum class Cochain { No, Primal, Dual };
 /// Values on all entities of type `E`, in the memory of one executor, zero when made.
 template <class E, class T = Real, Cochain kind = Cochain::No>
 class Field {
-public:
+ public:
   using Entity = E;
   using Value = T;
   static constexpr Cochain cochain = kind;
@@ -67,7 +67,7 @@ public:
     return host;
   }
 
-private:
+ private:
   Executor executor_;
   std::string name_, unit_;
   Buffer<T> values_;

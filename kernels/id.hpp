@@ -8,7 +8,7 @@ namespace curlew {
 /// Index of one entity of type `E` (an empty tag type); a different entity's index does not convert to it.
 template <class E>
 class Id {
-public:
+ public:
   CURLEW_HOST_DEVICE constexpr explicit Id(Index value) : value_(value) {}
   CURLEW_HOST_DEVICE constexpr Index value() const { return value_; }
   CURLEW_HOST_DEVICE constexpr Id& operator++() {
@@ -19,16 +19,16 @@ public:
   friend CURLEW_HOST_DEVICE constexpr bool operator!=(Id a, Id b) { return a.value_ != b.value_; }
   friend CURLEW_HOST_DEVICE constexpr bool operator<(Id a, Id b) { return a.value_ < b.value_; }
 
-private:
+ private:
   Index value_;
 };
 
 /// Consecutive entities [first, last).
 template <class E>
 class Range {
-public:
+ public:
   class Iterator {
-  public:
+   public:
     CURLEW_HOST_DEVICE constexpr explicit Iterator(Index value) : value_(value) {}
     CURLEW_HOST_DEVICE constexpr Id<E> operator*() const { return Id<E>(value_); }
     CURLEW_HOST_DEVICE constexpr Iterator& operator++() {
@@ -39,7 +39,7 @@ public:
       return a.value_ != b.value_;
     }
 
-  private:
+   private:
     Index value_;
   };
 
@@ -53,7 +53,7 @@ public:
   constexpr Iterator begin() const { return Iterator(first_); }
   constexpr Iterator end() const { return Iterator(last_); }
 
-private:
+ private:
   Index first_ = 0, last_ = 0;
 };
 

@@ -29,7 +29,7 @@ CURLEW_HOST_DEVICE constexpr bool is_negative(Index entry) {
 /// Where row i of a table starts. Rows of equal length need no offsets; a table whose first rows have one
 /// length and the others another (faces: two cells inside, one on the boundary) needs none either.
 class RowLayout {
-public:
+ public:
   RowLayout() = default;
   CURLEW_HOST_DEVICE Index start(Index row) const {
     if (starts_ != nullptr) return starts_[row];
@@ -37,7 +37,7 @@ public:
                              : head_rows_ * head_length_ + (row - head_rows_) * tail_length_;
   }
 
-private:
+ private:
   template <class, class>
   friend class IncidenceTable;
 
@@ -45,16 +45,20 @@ private:
   Index head_rows_ = 0, head_length_ = 0, tail_length_ = 0;
 };
 
+/// One entry of a row: an entity and its sign.
+template <class To>
+struct SignedId {
+  Id<To> id;
+  Real sign;  ///< +1 or -1
+};
+
 /// A signed gather table: for an entity of type `From`, the entities of type `To` next to it. Non-owning.
 template <class From, class To>
 class Incidence {
-public:
-  struct Entry {
-    Id<To> id;
-    Real sign;  ///< +1 or -1
-  };
+ public:
+  using Entry = SignedId<To>;
   class Iterator {
-  public:
+   public:
     CURLEW_HOST_DEVICE explicit Iterator(const Index* entry) : entry_(entry) {}
     CURLEW_HOST_DEVICE Entry operator*() const {
       return {Id<To>(incidence_entry::index(*entry_)),
@@ -66,18 +70,18 @@ public:
     }
     friend CURLEW_HOST_DEVICE bool operator!=(Iterator a, Iterator b) { return a.entry_ != b.entry_; }
 
-  private:
+   private:
     const Index* entry_;
   };
   class Row {
-  public:
+   public:
     CURLEW_HOST_DEVICE Row(const Index* first, const Index* last) : first_(first), last_(last) {}
     CURLEW_HOST_DEVICE Iterator begin() const { return Iterator(first_); }
     CURLEW_HOST_DEVICE Iterator end() const { return Iterator(last_); }
     CURLEW_HOST_DEVICE Index size() const { return static_cast<Index>(last_ - first_); }
     CURLEW_HOST_DEVICE Entry operator[](Index k) const { return *Iterator(first_ + k); }
 
-  private:
+   private:
     const Index *first_, *last_;
   };
 
@@ -90,15 +94,45 @@ public:
   /// Position of the first entry of row i among all entries, for values stored entry by entry.
   CURLEW_HOST_DEVICE Index start(Id<From> i) const { return layout_.start(i.value()); }
 
-private:
+ private:
   RowLayout layout_;
   const Index* entries_ = nullptr;
+};
+
+/// The rows of a table that all have one length, known when the kernel is compiled, so that its loop unrolls
+/// and reads no offsets. Same reading as Incidence.
+template <class From, class To, Index length>
+class UniformIncidence {
+ public:
+  class Row {
+   public:
+    CURLEW_HOST_DEVICE explicit Row(const Index* first) : first_(first) {}
+    CURLEW_HOST_DEVICE auto begin() const { return typename Incidence<From, To>::Iterator(first_); }
+    CURLEW_HOST_DEVICE auto end() const { return typename Incidence<From, To>::Iterator(first_ + length); }
+    CURLEW_HOST_DEVICE constexpr Index size() const { return length; }
+    CURLEW_HOST_DEVICE SignedId<To> operator[](Index k) const {
+      return *typename Incidence<From, To>::Iterator(first_ + k);
+    }
+
+   private:
+    const Index* first_;
+  };
+
+  /// `entries`: where row `first_row` starts.
+  UniformIncidence(const Index* entries, Index first_row) : entries_(entries), first_row_(first_row) {}
+  CURLEW_HOST_DEVICE Row operator[](Id<From> i) const {
+    return Row(entries_ + static_cast<std::ptrdiff_t>(i.value() - first_row_) * length);
+  }
+
+ private:
+  const Index* entries_;
+  Index first_row_;
 };
 
 /// Owns a gather table; immutable. The storage layout is chosen here, invisible to kernels.
 template <class From, class To>
 class IncidenceTable {
-public:
+ public:
   IncidenceTable() = default;
   /// `starts`: rows + 1 offsets into `entries` (see incidence_entry).
   IncidenceTable(std::vector<Index> starts, std::vector<Index> entries)
@@ -128,10 +162,45 @@ public:
     layout.starts_ = starts_.size() > 0 ? starts_.data(space) : nullptr;
     return Incidence<From, To>(layout, entries_.data(space));
   }
+  /// Calls `launch(range, rows)` for consecutive parts of all rows that together cover them, `rows` being the
+  /// fastest view of each: a UniformIncidence where rows have one common length, else an Incidence.
+  template <class Launch>
+  void visit_parts(MemorySpace space, const Launch& launch) const {
+    const Range<From> head(0, layout_.head_rows_), tail(layout_.head_rows_, rows_);
+    if (starts_.size() > 0) {
+      launch(Range<From>(0, rows_), view(space));
+      return;
+    }
+    const Index* entries = entries_.data(space);
+    if (!head.empty()) visit_uniform(head, layout_.head_length_, entries, view(space), launch);
+    if (!tail.empty()) {
+      const Index* tail_entries = entries + static_cast<std::ptrdiff_t>(head.size()) * layout_.head_length_;
+      visit_uniform(tail, layout_.tail_length_, tail_entries, view(space), launch);
+    }
+  }
   /// One row, on the host.
   typename Incidence<From, To>::Row operator[](Id<From> i) const { return view(MemorySpace::Host)[i]; }
 
-private:
+ private:
+  template <class Launch>
+  static void visit_uniform(Range<From> range, Index length, const Index* entries,
+                            Incidence<From, To> general, const Launch& launch) {
+    switch (length) {  // the lengths that meshes of one cell type have
+      case 1:
+        return launch(range, UniformIncidence<From, To, 1>(entries, range.first()));
+      case 2:
+        return launch(range, UniformIncidence<From, To, 2>(entries, range.first()));
+      case 3:
+        return launch(range, UniformIncidence<From, To, 3>(entries, range.first()));
+      case 4:
+        return launch(range, UniformIncidence<From, To, 4>(entries, range.first()));
+      case 6:
+        return launch(range, UniformIncidence<From, To, 6>(entries, range.first()));
+      default:
+        return launch(range, general);
+    }
+  }
+
   Index rows_ = 0;
   RowLayout layout_;
   ConstantArray<Index> starts_;

@@ -24,7 +24,7 @@ constexpr std::size_t cache_line = 64;
 /// One reserved stretch of addresses from which the debug device allocates, so that one call opens or closes
 /// all of its memory.
 class DebugDeviceArena {
-public:
+ public:
   static DebugDeviceArena& instance() {
     static DebugDeviceArena arena;
     return arena;
@@ -63,7 +63,7 @@ public:
     if (--open_ == 0) protect(PROT_NONE);
   }
 
-private:
+ private:
   static constexpr std::size_t page = 4096;
   static constexpr std::size_t reserved = std::size_t{1} << 36;
 

@@ -29,7 +29,7 @@ void copy_bytes(void* to, MemorySpace to_space, const void* from, MemorySpace fr
 
 /// While one exists, the debug device's memory may be touched: kernels and copies hold one.
 class DebugDeviceAccess {
-public:
+ public:
   DebugDeviceAccess();
   ~DebugDeviceAccess();
   DebugDeviceAccess(const DebugDeviceAccess&) = delete;
@@ -41,7 +41,7 @@ template <class T>
 class Buffer {
   static_assert(std::is_trivially_copyable_v<T>);
 
-public:
+ public:
   Buffer() = default;
   Buffer(MemorySpace space, std::size_t size)
       : space_(space), size_(size), data_(static_cast<T*>(allocate_bytes(space, size * sizeof(T)))) {}
@@ -62,7 +62,7 @@ public:
   T* data() { return data_; }
   const T* data() const { return data_; }
 
-private:
+ private:
   MemorySpace space_ = MemorySpace::Host;
   std::size_t size_ = 0;
   T* data_ = nullptr;
@@ -72,7 +72,7 @@ private:
 /// a kernel there first asks for it, and keeps it.
 template <class T>
 class ConstantArray {
-public:
+ public:
   ConstantArray() : ConstantArray(std::vector<T>{}) {}
   explicit ConstantArray(std::vector<T> values) : storage_(std::make_shared<Storage>(std::move(values))) {}
 
@@ -91,7 +91,7 @@ public:
     return entry->second.data();
   }
 
-private:
+ private:
   struct Storage {
     explicit Storage(std::vector<T> values) : host(std::move(values)) {}
     std::vector<T> host;

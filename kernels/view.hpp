@@ -12,7 +12,7 @@ namespace curlew {
 /// kernels stay small; bounds are checked in debug builds.
 template <class E, class T>
 class View {
-public:
+ public:
   View() = default;
   CURLEW_HOST_DEVICE View(T* data, [[maybe_unused]] Index size)
       : data_(data)
@@ -40,7 +40,7 @@ public:
     return data_;
   }
 
-private:
+ private:
   template <class, class>
   friend class View;
 

@@ -18,7 +18,7 @@ namespace curlew {
 /// along the mean normal. A cell is the body within its fans; its volume and centroid are exact for that
 /// body. In two dimensions areas are lengths and volumes are areas, per unit depth.
 class Geometry {
-public:
+ public:
   Geometry(const Topology& topology, std::vector<Vector3> node_positions);
 
   /// [m], one per node.
@@ -52,7 +52,7 @@ public:
   }
   View<Node, const Real> node_volumes(MemorySpace space) const { return view<Node>(node_volumes_, space); }
 
-private:
+ private:
   template <class E, class T>
   static View<E, const T> view(const ConstantArray<T>& values, MemorySpace space) {
     return View<E, const T>(values.data(space), static_cast<Index>(values.size()));

@@ -226,7 +226,7 @@ std::vector<Index> order_cells(const RawMesh& raw, const std::vector<MatchedFace
 
 /// Everything between a RawMesh and a Topology, step by step.
 class Builder {
-public:
+ public:
   Builder(RawMesh raw, CellOrder order) : raw_(std::move(raw)) {
     check_shapes(raw_);
     const std::int64_t turned = orient_cells(raw_);
@@ -256,7 +256,7 @@ public:
   std::vector<Vector3> take_positions() { return std::move(positions_); }
   std::vector<std::string> take_notes() { return std::move(notes_); }
 
-private:
+ private:
   /// A face in its final place: whose normal side it shows, and where its nodes are found.
   struct NumberedFace {
     Index low, high;    ///< new cells; high is -1 on the boundary

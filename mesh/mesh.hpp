@@ -15,7 +15,7 @@ inline constexpr const char* unnamed_patch = "unnamed";
 
 /// A cell complex with its geometry. Immutable.
 class Mesh {
-public:
+ public:
   /// Builds the complex from what a reader delivered: cells turned to positive volume, matched face to face,
   /// renumbered, oriented. Linear in the mesh and independent of the number of threads. Throws InputError,
   /// with coordinates, for cells without volume, faces shared by more than two cells, or no cells at all.
@@ -26,7 +26,7 @@ public:
   /// What a user should know about how the mesh was read and changed, a sentence each.
   const std::vector<std::string>& notes() const { return notes_; }
 
-private:
+ private:
   struct Built;
   explicit Mesh(Built built);
 

@@ -14,7 +14,7 @@ namespace {
 
 /// Breadth-first search over one connected component of a graph.
 class BreadthFirst {
-public:
+ public:
   BreadthFirst(std::span<const Index> starts, std::span<const Index> neighbours)
       : starts_(starts), neighbours_(neighbours), visit_(starts.size() - 1, 0) {}
 
@@ -48,7 +48,7 @@ public:
   }
   std::size_t last_level() const { return last_level_; }
 
-private:
+ private:
   std::span<const Index> starts_, neighbours_;
   std::vector<Index> visit_;
   Index epoch_ = 0;

@@ -45,7 +45,7 @@ struct TopologyParts {
 /// plane at a node (entities.hpp): the tables between edges and faces connect nodes with sides, and those
 /// between edges and nodes have empty rows, since nothing changes along the normal.
 class Topology {
-public:
+ public:
   explicit Topology(TopologyParts parts) : parts_(std::move(parts)) {}
 
   int dimension() const { return parts_.dimension; }
@@ -81,7 +81,7 @@ public:
   const IncidenceTable<Cell, Node>& nodes_of_cell() const { return parts_.nodes_of_cell; }
   const IncidenceTable<Node, Cell>& cells_of_node() const { return parts_.cells_of_node; }
 
-private:
+ private:
   TopologyParts parts_;
 };
 

@@ -1,0 +1,73 @@
+// Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
+#include "operators/interpolation.hpp"
+
+namespace curlew {
+
+namespace {
+
+template <class Rows>
+struct FluxMomentOnCell {
+  Rows faces_of;
+  View<Face, const Real> flux;              // integral of u.n over the face [m3/s]
+  View<Face, const Vector3> face_centroid;  // [m]
+  View<Cell, const Vector3> cell_centroid;  // [m]
+  View<Cell, const Real> volume;            // [m3]
+  bool per_volume;
+  View<Cell, Vector3> v;
+  CURLEW_HOST_DEVICE void operator()(Id<Cell> c) const {
+    const Vector3 centre = cell_centroid[c];
+    Vector3 moment{};
+    for (const auto [f, sign] : faces_of[c]) moment += (sign * flux[f]) * (face_centroid[f] - centre);
+    v[c] = per_volume ? moment / volume[c] : moment;
+  }
+};
+
+template <class Rows>
+struct PathIntegralOnFace {
+  Rows cells_of;
+  View<Cell, const Vector3> v;
+  View<Face, const Vector3> face_centroid;  // [m]
+  View<Cell, const Vector3> cell_centroid;  // [m]
+  View<Cell, const Real> volume;            // [m3]
+  bool per_volume;
+  View<Face, Real> integral;
+  CURLEW_HOST_DEVICE void operator()(Id<Face> f) const {
+    const Vector3 middle = face_centroid[f];
+    Real sum = 0;
+    for (const auto [c, sign] : cells_of[f]) {
+      const Real along = dot(middle - cell_centroid[c], v[c]);
+      sum += sign * (per_volume ? along / volume[c] : along);
+    }
+    integral[f] = sum;
+  }
+};
+
+}  // namespace
+
+void ReconstructionTables::gather_on_cells(const PrimalCochain<Face>& flux, bool per_volume,
+                                           Field<Cell, Vector3>& v) const {
+  require_fits(flux, faces(), executor_);
+  require_fits(v, cells(), executor_);
+  const MemorySpace space = executor_.space();
+  faces_of_cell_.visit_parts(space, [&](Range<Cell> range, auto rows) {
+    for_each(executor_, range,
+             FluxMomentOnCell<decltype(rows)>{rows, flux.view(), geometry_.face_centroids(space),
+                                              geometry_.cell_centroids(space), geometry_.cell_volumes(space),
+                                              per_volume, v.view()});
+  });
+}
+
+void ReconstructionTables::gather_on_faces(const Field<Cell, Vector3>& v, bool per_volume,
+                                           DualCochain<Face>& c) const {
+  require_fits(v, cells(), executor_);
+  require_fits(c, faces(), executor_);
+  const MemorySpace space = executor_.space();
+  cells_of_face_.visit_parts(space, [&](Range<Face> range, auto rows) {
+    for_each(executor_, range,
+             PathIntegralOnFace<decltype(rows)>{rows, v.view(), geometry_.face_centroids(space),
+                                                geometry_.cell_centroids(space),
+                                                geometry_.cell_volumes(space), per_volume, c.view()});
+  });
+}
+
+}  // namespace curlew
