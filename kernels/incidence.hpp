@@ -178,6 +178,13 @@ class IncidenceTable {
       visit_uniform(tail, layout_.tail_length_, tail_entries, view(space), launch);
     }
   }
+  /// The whole table where every row has `length` entries; throws Error otherwise.
+  template <Index length>
+  UniformIncidence<From, To, length> uniform_view(MemorySpace space) const {
+    REQUIRE(rows_ == 0 || (layout_.head_rows_ == rows_ && layout_.head_length_ == length),
+            "the rows of this incidence table do not all have " + std::to_string(length) + " entries");
+    return UniformIncidence<From, To, length>(entries_.data(space), 0);
+  }
   /// One row, on the host.
   typename Incidence<From, To>::Row operator[](Id<From> i) const { return view(MemorySpace::Host)[i]; }
 

@@ -1,6 +1,7 @@
 // Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
 #pragma once
 
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,7 @@ namespace curlew {
 struct ShelfMesh {
   std::string name;
   RawMesh raw;
+  friend void PrintTo(const ShelfMesh& mesh, std::ostream* out) { *out << mesh.name; }
 };
 
 /// Meshes of every cell type, whole and distorted, on which whatever holds "on any mesh" is tested.

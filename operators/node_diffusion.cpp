@@ -1,0 +1,136 @@
+// Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
+#include "operators/node_diffusion.hpp"
+
+#include <algorithm>
+
+#include "kernels/parallel.hpp"
+#include "mesh/cell_shapes.hpp"
+#include "operators/cell_gradient.hpp"
+
+namespace curlew {
+
+namespace {
+
+template <class Outflow>
+struct OutflowOnNode {
+  Outflow outflow_of;
+  View<Node, Real> outflow;
+  CURLEW_HOST_DEVICE void operator()(Id<Node> n) const { outflow[n] = outflow_of(n); }
+};
+
+/// Conductances between all pairs of a cell's nodes, for a conductivity of one [m].
+class CellConductances {
+ public:
+  /// Calls `visit(i, j, conductance)` for all pairs i < j of the cell's local nodes.
+  template <class Visit>
+  void compute(const Mesh& mesh, Id<Cell> c, const Visit& visit) {
+    const Topology& topology = mesh.topology();
+    const auto nodes = topology.nodes_of_cell()[c];
+    const std::size_t count = at(nodes.size());
+    const Real volume = mesh.geometry().cell_volumes()[at(c.value())];
+    weights_.resize(count);
+    gradient_weights(mesh, c, weights_);
+    const bool simplex = is_simplex(topology.cell_type(c));
+    Real stiffness = 0;
+    if (!simplex) {
+      Vector3 mean{};
+      for (const auto [n, sign] : nodes) mean += mesh.geometry().node_positions()[at(n.value())];
+      mean *= Real(1) / static_cast<Real>(count);
+      residue_.resize(count * count);
+      Real squares = 0;
+      for (std::size_t i = 0; i < count; ++i) {
+        const Vector3 arm =
+            mesh.geometry().node_positions()[at(nodes[static_cast<Index>(i)].id.value())] - mean;
+        squares += dot(weights_[i], weights_[i]);
+        for (std::size_t j = 0; j < count; ++j) {
+          residue_[i * count + j] =
+              (i == j ? Real(1) : Real(0)) - Real(1) / static_cast<Real>(count) - dot(arm, weights_[j]);
+        }
+      }
+      stiffness = Real(4) / 3 * volume * squares / static_cast<Real>(count);
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+      for (std::size_t j = i + 1; j < count; ++j) {
+        Real entry = volume * dot(weights_[i], weights_[j]);
+        if (!simplex) {
+          Real overlap = 0;
+          for (std::size_t k = 0; k < count; ++k) {
+            overlap += residue_[k * count + i] * residue_[k * count + j];
+          }
+          entry += stiffness * overlap;
+        }
+        visit(i, j, -entry);
+      }
+    }
+  }
+
+ private:
+  std::vector<Vector3> weights_;
+  std::vector<Real> residue_;  // row i: how far node i's value is from the linear field of the cell
+};
+
+/// Sums the cells' conductances on the links, in the order of the cells, whatever the number of threads:
+/// blocks of cells are computed side by side and added one after the other.
+std::vector<Real> link_conductances(const Mesh& mesh, const NodeGraph& graph,
+                                    std::span<const Real> conductivity) {
+  struct Share {
+    Index link;
+    Real conductance;
+  };
+  constexpr Index block = 1 << 15;
+  const auto nodes_of_cell = mesh.topology().nodes_of_cell().view(MemorySpace::Host);
+  std::vector<Real> conductances(at(graph.links().size()), 0);
+  std::vector<Share> shares;
+  std::vector<std::size_t> first(at(block) + 1);
+  for (Index start = 0; start < mesh.topology().cells().size(); start += block) {
+    const Index size = std::min(block, mesh.topology().cells().size() - start);
+    first[0] = 0;
+    for (Index k = 0; k < size; ++k) {
+      const std::size_t count = at(nodes_of_cell[Id<Cell>(start + k)].size());
+      first[at(k) + 1] = first[at(k)] + count * (count - 1) / 2;
+    }
+    shares.resize(first[at(size)]);
+    parallel_for(at(size), [&](std::size_t k) {
+      thread_local CellConductances cell_conductances;
+      const Id<Cell> c(start + static_cast<Index>(k));
+      const auto nodes = nodes_of_cell[c];
+      std::size_t place = first[k];
+      cell_conductances.compute(mesh, c, [&](std::size_t i, std::size_t j, Real conductance) {
+        const Id<Link> link = graph.find(nodes[static_cast<Index>(i)].id, nodes[static_cast<Index>(j)].id);
+        shares[place++] = {link.value(), conductivity[at(c.value())] * conductance};
+      });
+    });
+    for (const Share& share : shares) conductances[at(share.link)] += share.conductance;
+  }
+  return conductances;
+}
+
+}  // namespace
+
+NodeDiffusion::NodeDiffusion(const Executor& executor, const Mesh& mesh, std::span<const Real> conductivity)
+    : executor_(executor), graph_(mesh.topology()) {
+  REQUIRE(conductivity.size() == at(mesh.topology().cells().size()),
+          "conductivity needs one value per cell, got " + std::to_string(conductivity.size()));
+  conductances_ = ConstantArray<Real>(link_conductances(mesh, graph_, conductivity));
+}
+
+void NodeDiffusion::apply(const PrimalCochain<Node>& temperature, DualCochain<Node>& outflow) const {
+  require_fits(temperature, graph_.links_of_node().rows(), executor_);
+  require_fits(outflow, graph_.links_of_node().rows(), executor_);
+  visit_parts(temperature, [&](Range<Node> range, auto outflow_of) {
+    for_each(executor_, range, OutflowOnNode<decltype(outflow_of)>{outflow_of, outflow.view()});
+  });
+}
+
+std::vector<Real> NodeDiffusion::diagonal() const {
+  std::vector<Real> diagonal(at(graph_.links_of_node().rows()), 0);
+  const auto links_of_node = graph_.links_of_node().view(MemorySpace::Host);
+  parallel_for(diagonal.size(), [&](std::size_t n) {
+    for (const auto [l, sign] : links_of_node[Id<Node>(static_cast<Index>(n))]) {
+      diagonal[n] += conductances_[at(l.value())];
+    }
+  });
+  return diagonal;
+}
+
+}  // namespace curlew

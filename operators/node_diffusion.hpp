@@ -1,0 +1,79 @@
+// Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
+#pragma once
+
+#include <span>
+
+#include "mesh/mesh.hpp"
+#include "mesh/node_graph.hpp"
+#include "operators/operator.hpp"
+
+namespace curlew {
+
+/// Heat that leaves the dual volume of a node along its links [W], sum_l s_ln k_l (T_end - T_start)_l: the
+/// node's entry of Bᵀ diag(k) B T. For use inside kernels.
+template <class Rows>
+struct OutflowOfNode {
+  Rows links_of;
+  UniformIncidence<Link, Node, 2> ends_of;
+  View<Link, const Real> conductance;  // [W/K]
+  View<Node, const Real> temperature;  // [K]
+  CURLEW_HOST_DEVICE Real operator()(Id<Node> n) const {
+    Real outflow = 0;
+    for (const auto [l, sign] : links_of[n]) {
+      const auto ends = ends_of[l];
+      outflow += sign * (conductance[l] * (temperature[ends[1].id] - temperature[ends[0].id]));
+    }
+    return outflow;
+  }
+};
+
+/// Diffusion between nodes through the faces of their median duals, K = Bᵀ diag(k) B: B the gradient along
+/// the links of the node graph, k their conductances.
+///
+/// The conductances gather, cell by cell, the symmetric form
+///   k_c [ V g.g + s sum_n (T_n - T_mean - g.(x_n - x_mean))² ],  g = sum_n w_n T_n
+/// with the cell's gradient weights w_n (cell_gradient.hpp) and s = (4/3) V mean |w_n|². The first term alone
+/// is the gradient flowing through the dual faces; on simplices it is the linear finite-element stiffness and
+/// the second term vanishes. On other cells the second term removes the modes that the gradient does not see
+/// (Flanagan & Belytschko, IJNME 17, 1981; Beirão da Veiga et al., M3AS 23, 2013); its weight gives bilinear
+/// finite elements on rectangles. Symmetric, positive semidefinite with the constants alone in its null space
+/// (for a connected mesh), exact for linear temperatures on any mesh, second order. Conductances may be
+/// negative across obtuse angles, where the discrete maximum principle does not hold.
+class NodeDiffusion : public Operator<PrimalCochain<Node>, DualCochain<Node>> {
+ public:
+  /// `conductivity`: one per cell [W/(m K)].
+  NodeDiffusion(const Executor& executor, const Mesh& mesh, std::span<const Real> conductivity);
+
+  /// Net heat that leaves each dual volume [W].
+  void apply(const PrimalCochain<Node>& temperature, DualCochain<Node>& outflow) const override;
+  void apply_transpose(const PrimalCochain<Node>& temperature, DualCochain<Node>& outflow) const override {
+    apply(temperature, outflow);
+  }
+  /// Diagonal entries [W/K].
+  std::vector<Real> diagonal() const;
+
+  const Executor& executor() const { return executor_; }
+  const NodeGraph& graph() const { return graph_; }
+  /// [W/K], one per link.
+  const ConstantArray<Real>& conductances() const { return conductances_; }
+
+  /// Calls `launch(range, outflow_of)` for parts of the nodes, with the fastest OutflowOfNode for each.
+  template <class Launch>
+  void visit_parts(const PrimalCochain<Node>& temperature, const Launch& launch) const {
+    const MemorySpace space = executor_.space();
+    graph_.links_of_node().visit_parts(space, [&](Range<Node> range, auto rows) {
+      launch(range,
+             OutflowOfNode<decltype(rows)>{
+                 rows, graph_.nodes_of_link().template uniform_view<2>(space),
+                 View<Link, const Real>(conductances_.data(space), static_cast<Index>(conductances_.size())),
+                 temperature.view()});
+    });
+  }
+
+ private:
+  Executor executor_;
+  NodeGraph graph_;
+  ConstantArray<Real> conductances_;
+};
+
+}  // namespace curlew

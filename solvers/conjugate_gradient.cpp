@@ -1,0 +1,121 @@
+// Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
+#include "solvers/conjugate_gradient.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <utility>
+
+#include "kernels/vector_kernels.hpp"
+#include "mesh/entities.hpp"
+
+namespace curlew {
+
+namespace {
+
+/// r = b - r, for an r that holds A x.
+template <class E>
+struct ResidualOnEntity {
+  View<E, const Real> b;
+  View<E, Real> r;
+  CURLEW_HOST_DEVICE void operator()(Id<E> i) const { r[i] = b[i] - r[i]; }
+};
+
+/// x += alpha p and r -= alpha A p in one pass.
+template <class E>
+struct StepOnEntity {
+  Real alpha;
+  View<E, const Real> direction, image;
+  View<E, Real> x, residual;
+  CURLEW_HOST_DEVICE void operator()(Id<E> i) const {
+    x[i] += alpha * direction[i];
+    residual[i] -= alpha * image[i];
+  }
+};
+
+}  // namespace
+
+template <class X>
+ConjugateGradient<X>::ConjugateGradient(const Executor& executor, Index size, std::string unknown,
+                                        SolverControl control)
+    : unknown_(std::move(unknown)),
+      control_(control),
+      residual_(executor, size, "residual of " + unknown_, "1"),
+      image_(executor, size, "image of search direction", "1"),
+      direction_(executor, size, "search direction", "1"),
+      correction_(executor, size, "preconditioned residual", "1") {}
+
+template <class X>
+void ConjugateGradient<X>::compute_residual(const Operator<X, Paired<X>>& a, const Paired<X>& b, const X& x,
+                                            const NullSpace<X>* null_space) {
+  a.apply(x, residual_);
+  for_each(x.executor(), x.range(), ResidualOnEntity<typename X::Entity>{b.view(), residual_.view()});
+  if (null_space != nullptr) null_space->make_consistent(residual_);
+}
+
+template <class X>
+SolveReport ConjugateGradient<X>::solve(const Operator<X, Paired<X>>& a,
+                                        const Preconditioner<X>& preconditioner, const Paired<X>& b, X& x,
+                                        ResidualScale scale, const NullSpace<X>* null_space) {
+  using E = typename X::Entity;
+  const Executor& executor = x.executor();
+  const Real target =
+      std::max({control_.relative_tolerance * scale.reference, control_.absolute_tolerance, scale.rounding});
+  const auto relative = [&](Real residual) {
+    return scale.reference > 0 ? residual / scale.reference : residual;
+  };
+  const auto fail = [&](const std::string& what, int iterations, Real residual) {
+    throw DivergedError(
+        fmt::format("the solve for {} {} after {} iterations: its residual is {:.3g} of the reference, "
+                    "asked for was {:.3g}",
+                    unknown_, what, iterations, relative(residual), control_.relative_tolerance));
+  };
+
+  SolveReport report;
+  compute_residual(a, b, x, null_space);
+  Real true_residual = std::sqrt(inner_product(residual_, residual_));
+  while (!(true_residual <= target)) {
+    if (!std::isfinite(true_residual))
+      fail("met a value that is not a number", report.iterations, true_residual);
+    preconditioner.apply(residual_, direction_);
+    Real rz = inner_product(residual_, direction_);
+    Real residual = true_residual;
+    while (residual > target) {
+      if (report.iterations >= control_.max_iterations) {
+        fail("did not converge", report.iterations, residual);
+      }
+      a.apply(direction_, image_);
+      const Real curvature = inner_product(image_, direction_);
+      if (!(curvature > 0)) {
+        fail("met a direction without positive curvature (an operator that is not positive definite)",
+             report.iterations, residual);
+      }
+      const Real alpha = rz / curvature;
+      for_each(executor, x.range(),
+               StepOnEntity<E>{alpha, std::as_const(direction_).view(), std::as_const(image_).view(),
+                               x.view(), residual_.view()});
+      ++report.iterations;
+      residual = std::sqrt(inner_product(residual_, residual_));
+      if (!std::isfinite(residual)) fail("met a value that is not a number", report.iterations, residual);
+      preconditioner.apply(residual_, correction_);
+      const Real rz_next = inner_product(residual_, correction_);
+      for_each(executor, x.range(),
+               LinearCombinationOnEntity<E>{1, std::as_const(correction_).view(), rz_next / rz,
+                                            direction_.view()});
+      rz = rz_next;
+    }
+    const Real before = true_residual;
+    compute_residual(a, b, x, null_space);
+    true_residual = std::sqrt(inner_product(residual_, residual_));
+    if (true_residual > target && true_residual > before / 2) {
+      fail("cannot come closer to the tolerance, which is below what rounding allows,", report.iterations,
+           true_residual);
+    }
+  }
+  report.residual = relative(true_residual);
+  return report;
+}
+
+template class ConjugateGradient<PrimalCochain<Node>>;
+
+}  // namespace curlew

@@ -1,0 +1,56 @@
+// Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
+#include "solvers/preconditioners.hpp"
+
+#include "mesh/entities.hpp"
+
+namespace curlew {
+
+namespace {
+
+template <class E>
+struct CopyOnEntity {
+  View<E, const Real> from;
+  View<E, Real> to;
+  CURLEW_HOST_DEVICE void operator()(Id<E> i) const { to[i] = from[i]; }
+};
+
+template <class E>
+struct InverseOnEntity {
+  View<E, const Real> diagonal;
+  View<E, Real> inverse;
+  CURLEW_HOST_DEVICE void operator()(Id<E> i) const {
+    inverse[i] = diagonal[i] > 0 ? Real(1) / diagonal[i] : Real(0);
+  }
+};
+
+template <class E>
+struct ScaledOnEntity {
+  View<E, const Real> scale, from;
+  View<E, Real> to;
+  CURLEW_HOST_DEVICE void operator()(Id<E> i) const { to[i] = scale[i] * from[i]; }
+};
+
+}  // namespace
+
+template <class X>
+void IdentityPreconditioner<X>::apply(const Paired<X>& r, X& z) const {
+  for_each(r.executor(), r.range(), CopyOnEntity<typename X::Entity>{r.view(), z.view()});
+}
+
+template <class X>
+void JacobiPreconditioner<X>::set_diagonal(const Paired<X>& diagonal) {
+  require_fits(diagonal, inverse_diagonal_.size(), inverse_diagonal_.executor());
+  for_each(diagonal.executor(), diagonal.range(),
+           InverseOnEntity<typename X::Entity>{diagonal.view(), inverse_diagonal_.view()});
+}
+
+template <class X>
+void JacobiPreconditioner<X>::apply(const Paired<X>& r, X& z) const {
+  const X& inverse = inverse_diagonal_;
+  for_each(r.executor(), r.range(), ScaledOnEntity<typename X::Entity>{inverse.view(), r.view(), z.view()});
+}
+
+template class IdentityPreconditioner<PrimalCochain<Node>>;
+template class JacobiPreconditioner<PrimalCochain<Node>>;
+
+}  // namespace curlew

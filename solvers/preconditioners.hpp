@@ -1,0 +1,29 @@
+// Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
+#pragma once
+
+#include "solvers/linear_solver.hpp"
+
+namespace curlew {
+
+/// No preconditioning: z = r.
+template <class X>
+class IdentityPreconditioner : public Preconditioner<X> {
+ public:
+  void apply(const Paired<X>& r, X& z) const override;
+};
+
+/// Jacobi: z_i = r_i / A_ii. A diagonal that is not positive stands for an unknown that is held; there z_i =
+/// 0.
+template <class X>
+class JacobiPreconditioner : public Preconditioner<X> {
+ public:
+  JacobiPreconditioner(const Executor& executor, Index size)
+      : inverse_diagonal_(executor, size, "inverse diagonal", "1") {}
+  void set_diagonal(const Paired<X>& diagonal);
+  void apply(const Paired<X>& r, X& z) const override;
+
+ private:
+  X inverse_diagonal_;
+};
+
+}  // namespace curlew

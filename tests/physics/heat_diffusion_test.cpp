@@ -1,0 +1,354 @@
+// Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
+#include "physics/heat_diffusion.hpp"
+
+#include <gtest/gtest.h>
+
+#include <Eigen/Dense>
+#include <Eigen/Sparse>
+#include <cmath>
+#include <numbers>
+
+#include "mesh/box.hpp"
+#include "mesh/cell_shapes.hpp"
+#include "tests/mesh/shelf.hpp"
+#include "tests/physics/analytic_function.hpp"
+
+namespace curlew {
+namespace {
+
+constexpr Real pi = std::numbers::pi;
+
+HeatMaterial material(Real conductivity, Real capacity, FunctionPointer source = constant(0)) {
+  return {conductivity, capacity, std::move(source)};
+}
+
+/// The same boundary condition on every patch.
+HeatSettings settings_for(const Mesh& mesh, const HeatMaterial& stuff, const HeatBoundary& boundary) {
+  HeatSettings settings;
+  settings.materials.assign(mesh.topology().region_names().size(), stuff);
+  settings.boundaries.assign(mesh.topology().patches().size(), boundary);
+  settings.solver.relative_tolerance = 1e-12;
+  return settings;
+}
+
+void set_boundary(HeatSettings& settings, const Mesh& mesh, const std::string& patch,
+                  const HeatBoundary& boundary) {
+  for (std::size_t p = 0; p < settings.boundaries.size(); ++p) {
+    if (mesh.topology().patches()[p].name == patch) settings.boundaries[p] = boundary;
+  }
+}
+
+/// L2 norm of the error of node values, by dual volumes.
+Real error_of(const Mesh& mesh, const HeatDiffusion& heat, const std::function<Real(Vector3)>& exact) {
+  const std::vector<Real> temperature = heat.temperature().to_host();
+  Real squares = 0, volume = 0;
+  for (std::size_t n = 0; n < temperature.size(); ++n) {
+    const Real error = temperature[n] - exact(mesh.geometry().node_positions()[n]);
+    squares += mesh.geometry().node_volumes()[n] * error * error;
+    volume += mesh.geometry().node_volumes()[n];
+  }
+  return std::sqrt(squares / volume);
+}
+
+// --- the operator
+// -------------------------------------------------------------------------------------------------
+
+/// Linear finite-element stiffness matrix by the textbook: gradients of barycentric coordinates from the
+/// inverse of the matrix of corner coordinates.
+Eigen::SparseMatrix<Real> finite_element_stiffness(const Mesh& mesh, const std::vector<Real>& conductivity) {
+  const Topology& t = mesh.topology();
+  const int d = t.dimension();
+  std::vector<Eigen::Triplet<Real>> entries;
+  for (const Id<Cell> c : t.cells()) {
+    const auto nodes = t.nodes_of_cell()[c];
+    Eigen::MatrixXd corners(d + 1, d + 1);
+    for (int i = 0; i <= d; ++i) {
+      const Vector3 x = mesh.geometry().node_positions()[at(nodes[i].id.value())];
+      corners(i, 0) = 1;
+      corners(i, 1) = x.x;
+      corners(i, 2) = x.y;
+      if (d == 3) corners(i, 3) = x.z;
+    }
+    const Real volume = std::abs(corners.determinant()) / (d == 2 ? 2 : 6);
+    const Eigen::MatrixXd gradients = corners.inverse().bottomRows(d);
+    const Eigen::MatrixXd k = conductivity[at(c.value())] * volume * gradients.transpose() * gradients;
+    for (int i = 0; i <= d; ++i) {
+      for (int j = 0; j <= d; ++j) entries.emplace_back(nodes[i].id.value(), nodes[j].id.value(), k(i, j));
+    }
+  }
+  Eigen::SparseMatrix<Real> matrix(t.nodes().size(), t.nodes().size());
+  matrix.setFromTriplets(entries.begin(), entries.end());
+  return matrix;
+}
+
+Eigen::MatrixXd matrix_of(const NodeDiffusion& diffusion, Index nodes) {
+  Eigen::MatrixXd matrix(nodes, nodes);
+  PrimalCochain<Node> x(diffusion.executor(), nodes, "x", "K");
+  DualCochain<Node> y(diffusion.executor(), nodes, "y", "W");
+  std::vector<Real> unit(at(nodes), 0);
+  for (Index n = 0; n < nodes; ++n) {
+    unit[at(n)] = 1;
+    x.copy_from_host(unit);
+    unit[at(n)] = 0;
+    diffusion.apply(x, y);
+    const std::vector<Real> column = y.to_host();
+    for (Index m = 0; m < nodes; ++m) matrix(m, n) = column[at(m)];
+  }
+  return matrix;
+}
+
+std::vector<Real> varying_conductivity(const Mesh& mesh) {
+  std::vector<Real> conductivity(at(mesh.topology().cells().size()));
+  for (std::size_t c = 0; c < conductivity.size(); ++c) conductivity[c] = 1 + static_cast<Real>(c % 7);
+  return conductivity;
+}
+
+class OnShelf : public testing::TestWithParam<ShelfMesh> {
+ protected:
+  const Mesh mesh_{GetParam().raw};
+  const Topology& t_ = mesh_.topology();
+};
+
+TEST_P(OnShelf, diffusion_is_the_finite_element_stiffness_on_simplices) {
+  if (!is_simplex(t_.cell_type(Id<Cell>(0))) || GetParam().name == "mixed_plane") return;
+  const std::vector<Real> conductivity = varying_conductivity(mesh_);
+  const Eigen::MatrixXd expected = finite_element_stiffness(mesh_, conductivity);
+  const NodeDiffusion diffusion(Executor::serial(), mesh_, conductivity);
+  EXPECT_LE((matrix_of(diffusion, t_.nodes().size()) - expected).cwiseAbs().maxCoeff(),
+            1e-12 * expected.cwiseAbs().maxCoeff());
+}
+
+TEST_P(OnShelf, diffusion_is_symmetric_and_sees_everything_but_constants) {
+  const NodeDiffusion diffusion(Executor::serial(), mesh_, varying_conductivity(mesh_));
+  const Eigen::MatrixXd k = matrix_of(diffusion, t_.nodes().size());
+  const Real size = k.cwiseAbs().maxCoeff();
+  EXPECT_LE((k - k.transpose()).cwiseAbs().maxCoeff(), 1e-14 * size);
+  EXPECT_LE(k.rowwise().sum().cwiseAbs().maxCoeff(), 1e-13 * size);
+  const Eigen::VectorXd eigenvalues = Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(k).eigenvalues();
+  EXPECT_NEAR(eigenvalues(0), 0, 1e-12 * size);
+  EXPECT_GT(eigenvalues(1), 1e-6 * size);
+  const std::vector<Real> diagonal = diffusion.diagonal();
+  for (Index n = 0; n < t_.nodes().size(); ++n) EXPECT_NEAR(diagonal[at(n)], k(n, n), 1e-13 * size);
+}
+
+TEST_P(OnShelf, diffusion_has_the_same_bits_on_every_backend) {
+  const auto result = [&](const Executor& executor) {
+    const NodeDiffusion diffusion(executor, mesh_, varying_conductivity(mesh_));
+    PrimalCochain<Node> x(executor, t_.nodes().size(), "x", "K");
+    std::vector<Real> values(at(x.size()));
+    for (std::size_t n = 0; n < values.size(); ++n) values[n] = std::sin(static_cast<Real>(n));
+    x.copy_from_host(values);
+    DualCochain<Node> y(executor, x.size(), "y", "W");
+    diffusion.apply(x, y);
+    return y.to_host();
+  };
+  const std::vector<Real> expected = result(Executor::serial());
+  for (const Executor& executor : {Executor::openmp(2), Executor::openmp(4), Executor::debug_device()}) {
+    EXPECT_EQ(result(executor), expected);
+  }
+}
+
+TEST_P(OnShelf, a_linear_temperature_is_reproduced_to_round_off) {
+  const auto exact = [](Vector3 x) { return 300 + 2 * x.x - 3 * x.y + (x.z != 0 ? x.z : 0); };
+  HeatSettings settings = settings_for(mesh_, material(2, 1), Insulated{});
+  settings.boundaries.assign(t_.patches().size(),
+                             FixedTemperature{analytic([&](Vector3 x, Real) { return exact(x); })});
+  HeatDiffusion heat(Executor::serial(), mesh_, settings);
+  heat.start(*constant(300), 0);
+  heat.solve_steady();
+  EXPECT_LE(error_of(mesh_, heat, exact), 1e-12 * 300);
+}
+
+TEST_P(OnShelf, heat_in_less_heat_out_is_heat_stored) {
+  for (const HeatScheme scheme : {HeatScheme::BackwardEuler, HeatScheme::CrankNicolson}) {
+    HeatSettings settings =
+        settings_for(mesh_, material(2, 3, analytic([](Vector3 x, Real t) { return 10 * x.x + t; })),
+                     Convection{analytic([](Vector3, Real t) { return 5 + t; }), constant(280)});
+    settings.scheme = scheme;
+    if (t_.patches().size() > 2) {
+      settings.boundaries[0] =
+          FixedTemperature{analytic([](Vector3 x, Real t) { return 300 + 5 * x.y + 100 * t; })};
+      settings.boundaries[1] = HeatFlux{analytic([](Vector3 x, Real t) { return 7 * x.y * t; })};
+    }
+    HeatDiffusion heat(Executor::openmp(2), mesh_, settings);
+    heat.start(*analytic([](Vector3 x, Real) { return 300 + x.x; }), 0);
+    for (int step = 1; step <= 4; ++step) {
+      heat.advance_to(0.01 * step);
+      EXPECT_GT(heat.balance().throughput(), 0);
+      EXPECT_LE(std::abs(heat.balance().imbalance()), 1e-9 * heat.balance().throughput()) << "step " << step;
+    }
+    heat.solve_steady();
+    EXPECT_LE(std::abs(heat.balance().imbalance()), 1e-9 * heat.balance().throughput());
+    EXPECT_EQ(heat.balance().stored, 0);
+  }
+}
+
+TEST_P(OnShelf, a_whole_run_has_the_same_bits_on_every_backend) {
+  const auto result = [&](const Executor& executor) {
+    HeatSettings settings = settings_for(mesh_, material(2, 3), Convection{constant(5), constant(280)});
+    HeatDiffusion heat(executor, mesh_, settings);
+    heat.start(*analytic([](Vector3 x, Real) { return 300 + x.x; }), 0);
+    heat.advance_to(0.1);
+    heat.advance_to(0.2);
+    std::vector<Real> values = heat.temperature().to_host();
+    values.insert(values.end(), heat.balance().outflow.begin(), heat.balance().outflow.end());
+    return values;
+  };
+  const std::vector<Real> expected = result(Executor::serial());
+  for (const Executor& executor : {Executor::openmp(2), Executor::openmp(4), Executor::debug_device()}) {
+    EXPECT_EQ(result(executor), expected) << executor.name();
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Shelf, OnShelf, testing::ValuesIn(shelf()),
+                         [](const auto& test) { return test.param.name; });
+
+TEST(NodeDiffusion, is_bilinear_finite_elements_on_a_rectangle) {
+  const Mesh mesh(make_box(CellType::Quadrilateral, {1, 1, 0}, {2, 0.5, 1}), CellOrder::AsRead);
+  const std::vector<Real> one{1};
+  const Eigen::MatrixXd k = matrix_of(NodeDiffusion(Executor::serial(), mesh, one), 4);
+  // Textbook stiffness of the a x b bilinear rectangle: (b/6a) and (a/6b) times integer patterns.
+  const Real a = 2, b = 0.5;
+  for (Index i = 0; i < 4; ++i) {
+    for (Index j = 0; j < 4; ++j) {
+      const Vector3 p = mesh.geometry().node_positions()[at(i)], q = mesh.geometry().node_positions()[at(j)];
+      const bool same_x = p.x == q.x, same_y = p.y == q.y;
+      const Real along_x = b / (6 * a) * (same_x ? 1 : -1) * (same_y ? 2 : 1);
+      const Real along_y = a / (6 * b) * (same_y ? 1 : -1) * (same_x ? 2 : 1);
+      EXPECT_NEAR(k(i, j), along_x + along_y, 1e-14);
+    }
+  }
+}
+
+// --- boundaries
+// ----------------------------------------------------------------------------------------------------
+
+TEST(HeatDiffusion, plane_wall_with_flux_on_one_side_and_convection_on_the_other_is_exact) {
+  const Mesh mesh(make_box(CellType::Tetrahedron, {6, 2, 2}));
+  HeatSettings settings = settings_for(mesh, material(3, 1), Insulated{});
+  set_boundary(settings, mesh, "left", HeatFlux{constant(60)});
+  set_boundary(settings, mesh, "right", Convection{constant(10), constant(280)});
+  HeatDiffusion heat(Executor::serial(), mesh, settings);
+  heat.start(*constant(300), 0);
+  heat.solve_steady();
+  // q = 60 W/m2: surface at 280 + 60/10, gradient -60/3.
+  EXPECT_LE(error_of(mesh, heat, [](Vector3 x) { return 286 + 20 * (1 - x.x); }), 1e-9);
+  for (std::size_t p = 0; p < mesh.topology().patches().size(); ++p) {
+    const std::string& name = mesh.topology().patches()[p].name;
+    EXPECT_NEAR(heat.balance().outflow[p], name == "left" ? -60 : name == "right" ? 60 : 0, 1e-8) << name;
+  }
+}
+
+TEST(HeatDiffusion, flux_through_a_slab_of_two_materials_is_exact) {
+  RawMesh raw = make_box(CellType::Tetrahedron, {8, 2, 2});
+  raw.region_names = {"conductor", "insulator"};
+  for (std::size_t c = 0; c < raw.cell_types.size(); ++c) {
+    Real x = 0;
+    for (int k = 0; k < 4; ++k) x += raw.nodes[at(raw.cell_nodes[4 * c + at(k)])].x / 4;
+    raw.cell_region[c] = x > 0.5 ? 1 : 0;
+  }
+  const Mesh mesh(raw);
+  HeatSettings settings = settings_for(mesh, material(1000, 1), Insulated{});
+  settings.materials[1] = material(1, 1);
+  set_boundary(settings, mesh, "left", FixedTemperature{constant(1)});
+  set_boundary(settings, mesh, "right", FixedTemperature{constant(0)});
+  HeatDiffusion heat(Executor::serial(), mesh, settings);
+  heat.start(*constant(0), 0);
+  heat.solve_steady();
+  const Real flow = 1 / (0.5 / 1000 + 0.5 / 1);
+  EXPECT_NEAR(heat.balance().outflow[1], flow, 1e-10);
+  EXPECT_NEAR(heat.balance().outflow[0], -flow, 1e-10);
+}
+
+TEST(HeatDiffusion, an_insulated_body_keeps_its_mean_temperature_and_levels_out) {
+  const Mesh mesh(make_box(CellType::Triangle, {8, 8, 0}));
+  HeatDiffusion heat(Executor::serial(), mesh, settings_for(mesh, material(1, 1), Insulated{}));
+  heat.start(*analytic([](Vector3 x, Real) { return x.x; }), 0);
+  heat.solve_steady();
+  EXPECT_LE(error_of(mesh, heat, [](Vector3) { return 0.5; }), 1e-10);
+}
+
+TEST(HeatDiffusion, refuses_a_steady_state_that_cannot_be) {
+  const Mesh mesh(make_box(CellType::Triangle, {4, 4, 0}));
+  HeatDiffusion heat(Executor::serial(), mesh, settings_for(mesh, material(1, 1, constant(5)), Insulated{}));
+  heat.start(*constant(300), 0);
+  EXPECT_THROW(heat.solve_steady(), InputError);
+  HeatDiffusion cooled(Executor::serial(), mesh,
+                       settings_for(mesh, material(1, 1), Convection{constant(-5), constant(280)}));
+  EXPECT_THROW(cooled.start(*constant(300), 0), InputError);
+}
+
+TEST(HeatDiffusion, a_solve_that_cannot_converge_is_an_error_that_names_the_field) {
+  const Mesh mesh(make_box(CellType::Triangle, {16, 16, 0}));
+  HeatSettings settings =
+      settings_for(mesh, material(1, 1),
+                   FixedTemperature{analytic([](Vector3 x, Real) { return std::sin(9 * x.x) * x.y; })});
+  settings.solver.max_iterations = 3;
+  HeatDiffusion heat(Executor::serial(), mesh, settings);
+  heat.start(*constant(0), 0);
+  try {
+    heat.solve_steady();
+    FAIL();
+  } catch (const DivergedError& error) {
+    EXPECT_NE(std::string(error.what()).find("temperature"), std::string::npos);
+    EXPECT_NE(std::string(error.what()).find("3 iterations"), std::string::npos);
+  }
+}
+
+// --- time
+// ----------------------------------------------------------------------------------------------------------
+
+/// Error at t = 0.5 of dT/dt = -T, a body so conductive that it stays uniform, in `steps` steps.
+Real decay_error(HeatScheme scheme, int steps) {
+  const Mesh mesh(make_box(CellType::Quadrilateral, {1, 1, 0}));
+  HeatSettings settings = settings_for(mesh, material(1, 4), Convection{constant(1), constant(0)});
+  settings.scheme = scheme;
+  HeatDiffusion heat(Executor::serial(), mesh, settings);
+  heat.start(*constant(1), 0);
+  for (int k = 1; k <= steps; ++k) heat.advance_to(0.5 * k / steps);
+  return error_of(mesh, heat, [](Vector3) { return std::exp(-0.5); });
+}
+
+TEST(HeatDiffusion, time_schemes_have_their_order) {
+  const Real euler =
+      std::log2(decay_error(HeatScheme::BackwardEuler, 16) / decay_error(HeatScheme::BackwardEuler, 32));
+  const Real crank_nicolson =
+      std::log2(decay_error(HeatScheme::CrankNicolson, 16) / decay_error(HeatScheme::CrankNicolson, 32));
+  EXPECT_NEAR(euler, 1, 0.1);
+  EXPECT_NEAR(crank_nicolson, 2, 0.15);
+}
+
+TEST(HeatDiffusion, a_run_resumed_from_its_state_has_the_same_bits) {
+  const Mesh mesh(make_box(CellType::Tetrahedron, {3, 3, 3}));
+  const HeatSettings settings =
+      settings_for(mesh, material(1, 4),
+                   Convection{constant(1), analytic([](Vector3 x, Real t) { return 10 * t + x.x; })});
+  const auto initial = constant(300);
+  HeatDiffusion whole(Executor::serial(), mesh, settings), first(Executor::serial(), mesh, settings),
+      second(Executor::serial(), mesh, settings);
+  whole.start(*initial, 0);
+  first.start(*initial, 0);
+  for (int k = 1; k <= 6; ++k) whole.advance_to(0.1 * k);
+  for (int k = 1; k <= 3; ++k) first.advance_to(0.1 * k);
+  second.resume(first.temperature().to_host(), first.time(), first.steps());
+  for (int k = 4; k <= 6; ++k) second.advance_to(0.1 * k);
+  EXPECT_EQ(second.temperature().to_host(), whole.temperature().to_host());
+}
+
+TEST(HeatDiffusion, cools_the_centre_of_a_plane_wall_as_the_series_solution_says) {
+  const Mesh mesh(make_box(CellType::Quadrilateral, {64, 1, 0}));
+  HeatSettings settings = settings_for(mesh, material(1, 1), Insulated{});
+  set_boundary(settings, mesh, "right", FixedTemperature{constant(0)});
+  HeatDiffusion heat(Executor::serial(), mesh, settings);
+  heat.start(*constant(1), 0);
+  for (int k = 1; k <= 200; ++k) heat.advance_to(0.2 * k / 200);
+  const std::vector<Real> temperature = heat.temperature().to_host();
+  for (std::size_t n = 0; n < temperature.size(); ++n) {
+    if (mesh.geometry().node_positions()[n].x == 0) {
+      EXPECT_NEAR(temperature[n], 0.7723116069, 2e-4);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace curlew
