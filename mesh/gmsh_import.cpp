@@ -17,6 +17,7 @@
 #include <numbers>
 #include <numeric>
 #include <optional>
+#include <regex>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -175,6 +176,18 @@ void require_readable(const std::filesystem::path& file) {
   if (!std::ifstream(file)) fail(file, "the file cannot be opened for reading. Check its permissions");
   if (std::filesystem::file_size(file, status) == 0)
     fail(file, "the file is empty. Write the mesh again, or check that its copy is complete");
+}
+
+/// The statement Exit in a Gmsh script ends the process that reads it.
+void require_no_exit(const std::filesystem::path& file) {
+  static const std::regex statement(R"((^|[\s;{}])Exit\s*\d*\s*;)");
+  std::ifstream in(file);
+  std::string line;
+  for (int number = 1; std::getline(in, line); ++number)
+    if (std::regex_search(line.substr(0, line.find("//")), statement))
+      throw InputError(
+          fmt::format("{}:{}: the statement Exit would end the whole program. Use Abort, or remove it",
+                      file.string(), number));
 }
 
 /// The MSH version of a file, 2.2 as 2.2; fails where the file is no MSH file.
@@ -678,6 +691,7 @@ RawMesh import_mesh(const std::filesystem::path& file, const GmshImportOptions& 
          fmt::format("size is {}; a length in metres, or 0 for the file's own, is expected", options.size));
   const FileKind kind = kind_of(file);
   require_readable(file);
+  if (kind == FileKind::Script) require_no_exit(file);
   const double version = kind == FileKind::Msh ? msh_version(file) : 0;
 
   const GmshSession session;
