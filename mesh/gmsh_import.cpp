@@ -346,52 +346,6 @@ Groups read_groups(int dimension, bool entities_are_groups) {
   return groups;
 }
 
-/// Elements of one dimension, corner nodes only.
-struct Elements {
-  std::vector<CellType> types;
-  std::vector<std::int64_t> start = {0};
-  std::vector<GmshTag> nodes;  ///< Gmsh's node tags
-  std::vector<Index> group;
-  std::size_t second_order = 0;
-
-  std::size_t size() const { return start.size() - 1; }
-};
-
-Elements read_elements(const std::filesystem::path& file, int dimension, const Groups& groups,
-                       bool only_grouped) {
-  Elements elements;
-  gmsh::vectorpair entities;
-  gmsh::model::getEntities(entities, dimension);
-  for (const auto& [_, entity] : entities) {
-    const auto found = groups.of.find(entity);
-    if (only_grouped && found == groups.of.end()) continue;
-    const Index group = found == groups.of.end() ? none : found->second.front();
-    std::vector<int> types;
-    std::vector<std::vector<GmshTag>> tags, nodes;
-    gmsh::model::mesh::getElements(types, tags, nodes, dimension, entity);
-    for (std::size_t t = 0; t < types.size(); ++t) {
-      const ElementType type = element_type(types[t]);
-      if (dimension > 1 && !type.cell)
-        fail(file, fmt::format(
-                       "it has elements of type \"{}\"; cells may be triangles, quadrilaterals, tetrahedra, "
-                       "hexahedra, prisms and pyramids. Mesh without that type",
-                       type.name));
-      const std::size_t count = nodes[t].size() / type.nodes;
-      if (type.order > 1) elements.second_order += count;
-      elements.types.insert(elements.types.end(), count, type.cell.value_or(CellType::Polygon));
-      elements.group.insert(elements.group.end(), count, group);
-      for (std::size_t e = 0; e < count; ++e) {
-        const auto first = nodes[t].begin() + static_cast<std::ptrdiff_t>(e * type.nodes);
-        elements.nodes.insert(elements.nodes.end(), first, first + static_cast<std::ptrdiff_t>(type.corners));
-        elements.start.push_back(static_cast<std::int64_t>(elements.nodes.size()));
-      }
-    }
-  }
-  if (elements.nodes.size() > static_cast<std::size_t>(std::numeric_limits<Index>::max()))
-    fail(file, "it has more than 2^31 element nodes, more than one process can read. Use a coarser mesh");
-  return elements;
-}
-
 /// Node tags to places in Gmsh's node list, without a hash for the dense numbering that files usually have.
 class NodePlaces {
 public:
@@ -429,6 +383,57 @@ private:
   const std::vector<GmshTag>& tags_;
   std::vector<Index> dense_, sorted_;
 };
+
+/// Elements of one dimension, corner nodes only.
+struct Elements {
+  std::vector<CellType> types;
+  std::vector<std::int64_t> start = {0};
+  std::vector<Index> nodes;  ///< places in Gmsh's node list, then node numbers of the mesh; -1: no such node
+  std::vector<Index> group;
+  std::size_t second_order = 0;
+
+  std::size_t size() const { return start.size() - 1; }
+};
+
+Elements read_elements(const std::filesystem::path& file, int dimension, const Groups& groups,
+                       const NodePlaces& places, bool only_grouped) {
+  Elements elements;
+  gmsh::vectorpair entities;
+  gmsh::model::getEntities(entities, dimension);
+  for (const auto& [_, entity] : entities) {
+    const auto found = groups.of.find(entity);
+    if (only_grouped && found == groups.of.end()) continue;
+    const Index group = found == groups.of.end() ? none : found->second.front();
+    std::vector<int> types;
+    std::vector<std::vector<GmshTag>> tags, nodes;
+    gmsh::model::mesh::getElements(types, tags, nodes, dimension, entity);
+    for (std::size_t t = 0; t < types.size(); ++t) {
+      const ElementType type = element_type(types[t]);
+      if (dimension > 1 && !type.cell)
+        fail(file, fmt::format(
+                       "it has elements of type \"{}\"; cells may be triangles, quadrilaterals, tetrahedra, "
+                       "hexahedra, prisms and pyramids. Mesh without that type",
+                       type.name));
+      const std::size_t before = elements.size();
+      const std::size_t count = nodes[t].size() / type.nodes;
+      if (type.order > 1) elements.second_order += count;
+      elements.types.resize(before + count, type.cell.value_or(CellType::Polygon));
+      elements.group.resize(before + count, group);
+      elements.start.resize(before + count + 1);
+      std::size_t next = elements.nodes.size();
+      elements.nodes.resize(next + count * type.corners);
+      for (std::size_t e = 0; e < count; ++e) {
+        for (std::size_t k = 0; k < type.corners; ++k)
+          elements.nodes[next++] = places[nodes[t][e * type.nodes + k]];
+        elements.start[before + e + 1] = static_cast<std::int64_t>(next);
+      }
+    }
+  }
+  if (elements.nodes.size() > static_cast<std::size_t>(std::numeric_limits<Index>::max()))
+    fail(file,
+         "it has more than 2^31 corners of elements, more than one process can read. Use a coarser mesh");
+  return elements;
+}
 
 /// For each element the first element with the same nodes, itself where it is the first. Elements are put
 /// into buckets by lowest node, so that the time is linear for meshes of bounded valence.
@@ -489,14 +494,18 @@ public:
     const Groups regions = read_groups(mesh_.dimension, entities_are_groups_);
     const Groups patches = read_groups(mesh_.dimension - 1, entities_are_groups_);
     several_groups_ = regions.shared_entities || patches.shared_entities;
-    Elements cells = read_elements(file_, mesh_.dimension, regions, false);
-    Elements faces = read_elements(file_, mesh_.dimension - 1, patches, true);
+    std::vector<GmshTag> tags;
+    std::vector<double> coordinates, parametric;
+    gmsh::model::mesh::getNodes(tags, coordinates, parametric, -1, -1, false, false);
+    const NodePlaces places(tags);
+    Elements cells = read_elements(file_, mesh_.dimension, regions, places, false);
+    Elements faces = read_elements(file_, mesh_.dimension - 1, patches, places, true);
     if (cells.second_order > 0)
       note(
           "{} cells are of second or higher order; only their corner nodes are used, so curved sides became "
           "straight",
           cells.second_order);
-    read_nodes(cells);
+    number_nodes(cells, faces, tags, coordinates, places);
     if (mesh_.dimension == 2) flatten();
     take_cells(std::move(cells), regions.names);
     take_faces(std::move(faces), patches.names);
@@ -511,37 +520,35 @@ private:
     mesh_.notes.push_back(fmt::format(text, std::forward<Arguments>(arguments)...) + ".");
   }
 
-  /// Fills the coordinates of the nodes that cells use, and `node_of_place_`.
-  void read_nodes(const Elements& cells) {
-    std::vector<double> coordinates, parametric;
-    gmsh::model::mesh::getNodes(tags_, coordinates, parametric, -1, -1, false, false);
-    places_.emplace(tags_);
+  /// Keeps the nodes that cells use, in the order of their tags, and gives the elements their numbers.
+  void number_nodes(Elements& cells, Elements& faces, const std::vector<GmshTag>& tags,
+                    const std::vector<double>& coordinates, const NodePlaces& places) {
     constexpr Index used = 0;
-    node_of_place_.assign(tags_.size(), none);
-    for (const GmshTag tag : cells.nodes) {
-      const Index place = (*places_)[tag];
-      if (place == none)
-        fail(file_,
-             fmt::format("a cell uses node {}, which the file does not have. Write the mesh again", tag));
-      node_of_place_[static_cast<std::size_t>(place)] = used;
+    std::vector<Index> number(tags.size(), none);
+    for (const Index place : cells.nodes) {
+      if (place == none) fail(file_, "a cell uses a node that the file does not have. Write the mesh again");
+      number[static_cast<std::size_t>(place)] = used;
     }
     std::size_t dropped = 0;
-    places_->in_order_of_tags([&](Index place) {
+    places.in_order_of_tags([&](Index place) {
       const auto p = static_cast<std::size_t>(place);
-      if (node_of_place_[p] == none) {
+      if (number[p] == none) {
         ++dropped;
         return;
       }
-      node_of_place_[p] = static_cast<Index>(mesh_.nodes.size());
+      number[p] = static_cast<Index>(mesh_.nodes.size());
       const Vector3 point{coordinates[3 * p], coordinates[3 * p + 1], coordinates[3 * p + 2]};
       if (!std::isfinite(point.x) || !std::isfinite(point.y) || !std::isfinite(point.z))
         fail(file_, fmt::format(
                         "node {} lies at ({}, {}, {}), which are no finite coordinates. Write the mesh again",
-                        tags_[p], point.x, point.y, point.z));
+                        tags[p], point.x, point.y, point.z));
       mesh_.nodes.push_back(scale_ * point);
     });
     // The middle nodes of cells of higher order have their own note.
     if (dropped > 0 && cells.second_order == 0) note("{} nodes belong to no cell and were dropped", dropped);
+    for (Elements* elements : {&cells, &faces})
+      for (Index& node : elements->nodes)
+        if (node != none) node = number[static_cast<std::size_t>(node)];
   }
 
   /// A two-dimensional mesh lies in a plane z = constant, up to the noise of a geometry kernel, which goes
@@ -562,18 +569,8 @@ private:
     for (Vector3& p : mesh_.nodes) p.z = low.z;
   }
 
-  std::vector<Index> nodes_of(const Elements& elements) const {
-    std::vector<Index> nodes(elements.nodes.size());
-    std::transform(elements.nodes.begin(), elements.nodes.end(), nodes.begin(), [&](GmshTag tag) {
-      const Index place = (*places_)[tag];
-      return place == none ? none : node_of_place_[static_cast<std::size_t>(place)];
-    });
-    return nodes;
-  }
-
   void take_cells(Elements cells, std::vector<std::string> names) {
-    std::vector<Index> nodes = nodes_of(cells);
-    const std::vector<Index> first = first_with_same_nodes(cells.start, nodes, mesh_.nodes.size());
+    const std::vector<Index> first = first_with_same_nodes(cells.start, cells.nodes, mesh_.nodes.size());
     for (std::size_t c = 0; c < cells.size(); ++c) {
       const auto original = static_cast<std::size_t>(first[c]);
       if (original == c) continue;
@@ -583,13 +580,13 @@ private:
         continue;
       }
       const Vector3 at =
-          mesh_.nodes[static_cast<std::size_t>(nodes[static_cast<std::size_t>(cells.start[c])])];
+          mesh_.nodes[static_cast<std::size_t>(cells.nodes[static_cast<std::size_t>(cells.start[c])])];
       fail(file_,
            fmt::format("two cells have the same nodes, one of them ({:g}, {:g}, {:g}). Remove the copy, for "
                        "example with `Coherence Mesh;` in Gmsh",
                        at.x, at.y, at.z));
     }
-    keep_elements(cells, nodes, [&](std::size_t c) { return first[c] == static_cast<Index>(c); });
+    keep_elements(cells, [&](std::size_t c) { return first[c] == static_cast<Index>(c); });
 
     const auto ungrouped = std::count(cells.group.begin(), cells.group.end(), none);
     if (ungrouped > 0) {
@@ -604,49 +601,46 @@ private:
     mesh_.region_names = used_names(std::move(names), cells.group);
     mesh_.cell_types = std::move(cells.types);
     mesh_.cell_start = std::move(cells.start);
-    mesh_.cell_nodes = std::move(nodes);
+    mesh_.cell_nodes = std::move(cells.nodes);
     mesh_.cell_region = std::move(cells.group);
   }
 
   void take_faces(Elements faces, std::vector<std::string> names) {
-    std::vector<Index> nodes = nodes_of(faces);
     const std::size_t listed = faces.size();
-    keep_elements(faces, nodes, [&](std::size_t f) {
-      return std::find(nodes.begin() + faces.start[f], nodes.begin() + faces.start[f + 1], none) ==
-             nodes.begin() + faces.start[f + 1];
+    keep_elements(faces, [&](std::size_t f) {
+      const auto end = faces.nodes.begin() + faces.start[f + 1];
+      return std::find(faces.nodes.begin() + faces.start[f], end, none) == end;
     });
     if (faces.size() < listed)
       note("{} boundary elements touch no cell and were dropped", listed - faces.size());
 
-    const std::vector<Index> first = first_with_same_nodes(faces.start, nodes, mesh_.nodes.size());
+    const std::vector<Index> first = first_with_same_nodes(faces.start, faces.nodes, mesh_.nodes.size());
     for (std::size_t f = 0; f < faces.size(); ++f)
       several_groups_ |= faces.group[f] != faces.group[static_cast<std::size_t>(first[f])];
-    keep_elements(faces, nodes, [&](std::size_t f) { return first[f] == static_cast<Index>(f); });
+    keep_elements(faces, [&](std::size_t f) { return first[f] == static_cast<Index>(f); });
 
     mesh_.patch_names = used_names(std::move(names), faces.group);
     mesh_.boundary_start = std::move(faces.start);
-    mesh_.boundary_nodes = std::move(nodes);
+    mesh_.boundary_nodes = std::move(faces.nodes);
     mesh_.boundary_patch = std::move(faces.group);
   }
 
   /// Removes the elements for which `keep(element)` is false.
   template <class Keep>
-  static void keep_elements(Elements& elements, std::vector<Index>& nodes, const Keep& keep) {
+  static void keep_elements(Elements& elements, const Keep& keep) {
     std::vector<std::size_t> kept;
     for (std::size_t e = 0; e < elements.size(); ++e)
       if (keep(e)) kept.push_back(e);
     if (kept.size() == elements.size()) return;
     Elements compact;
-    std::vector<Index> compact_nodes;
     for (const std::size_t e : kept) {
       compact.types.push_back(elements.types[e]);
       compact.group.push_back(elements.group[e]);
-      compact_nodes.insert(compact_nodes.end(), nodes.begin() + elements.start[e],
-                           nodes.begin() + elements.start[e + 1]);
-      compact.start.push_back(static_cast<std::int64_t>(compact_nodes.size()));
+      compact.nodes.insert(compact.nodes.end(), elements.nodes.begin() + elements.start[e],
+                           elements.nodes.begin() + elements.start[e + 1]);
+      compact.start.push_back(static_cast<std::int64_t>(compact.nodes.size()));
     }
     elements = std::move(compact);
-    nodes = std::move(compact_nodes);
   }
 
   /// The names that some element uses; renumbers `groups` accordingly.
@@ -668,9 +662,6 @@ private:
   const bool entities_are_groups_;
   bool several_groups_ = false;
   RawMesh mesh_;
-  std::vector<GmshTag> tags_;
-  std::optional<NodePlaces> places_;
-  std::vector<Index> node_of_place_;  ///< node number by place in Gmsh's node list, -1 where unused
 };
 
 /// True where a file of format 2.2 gives elements of one entity different groups: entities then do not tell
