@@ -65,13 +65,13 @@ std::string as_key(std::string_view key) {
   return bare ? std::string(key) : fmt::format("\"{}\"", key);
 }
 
-std::string_view range_words(Range range) {
-  switch (range) {
-    case Range::positive:
+std::string_view allowed_words(Allowed allowed) {
+  switch (allowed) {
+    case Allowed::Positive:
       return "positive ";
-    case Range::non_negative:
+    case Allowed::NonNegative:
       return "non-negative ";
-    case Range::any:
+    case Allowed::Any:
       break;
   }
   return "";
@@ -82,19 +82,19 @@ std::string in_unit(std::string_view unit) {
 }
 
 std::string number_words(Rule rule, std::string_view noun = "number") {
-  const std::string_view adjective = range_words(rule.range);
+  const std::string_view adjective = allowed_words(rule.allowed);
   const std::string_view article = adjective.empty() && noun.starts_with('i') ? "an" : "a";
   return fmt::format("{} {}{}{}", article, adjective, noun, in_unit(rule.unit));
 }
 
 std::string expression_words(Rule rule) {
-  return fmt::format("a {}number or an expression of x, y, z, t{}", range_words(rule.range),
+  return fmt::format("a {}number or an expression of x, y, z, t{}", allowed_words(rule.allowed),
                      in_unit(rule.unit));
 }
 
-bool in_range(Real value, Range range) {
+bool is_allowed(Real value, Allowed allowed) {
   return std::isfinite(value) &&
-         (range == Range::any || value > 0 || (range == Range::non_negative && value == 0));
+         (allowed == Allowed::Any || value > 0 || (allowed == Allowed::NonNegative && value == 0));
 }
 
 /// "45 W/mK" starts with a number: the user meant it, with a unit.
@@ -174,7 +174,7 @@ std::optional<Real> Section::checked_number(std::string_view key, const Node& no
   std::optional<Real> value;
   if (const auto* real = std::get_if<double>(&node.value)) value = *real;
   if (const auto* whole = std::get_if<std::int64_t>(&node.value)) value = static_cast<Real>(*whole);
-  if (value && in_range(*value, rule.range)) return value;
+  if (value && is_allowed(*value, rule.allowed)) return value;
   wrong(key, node, number_words(rule));
   return std::nullopt;
 }
@@ -189,7 +189,7 @@ std::optional<std::int64_t> Section::integer(std::string_view key, Rule rule) co
   const Node* node = find(key, rule, expected);
   if (!node) return std::nullopt;
   const auto* value = std::get_if<std::int64_t>(&node->value);
-  if (value && in_range(static_cast<Real>(*value), rule.range)) return *value;
+  if (value && is_allowed(static_cast<Real>(*value), rule.allowed)) return *value;
   wrong(key, *node, expected);
   return std::nullopt;
 }
@@ -344,7 +344,7 @@ std::optional<Expression> Section::checked_expression(std::string_view key, cons
   } else if (const auto* whole = std::get_if<std::int64_t>(&node.value)) {
     value = Expression(static_cast<Real>(*whole));
   }
-  if (value && (!value->is_constant() || in_range(value->constant(), rule.range))) return value;
+  if (value && (!value->is_constant() || is_allowed(value->constant(), rule.allowed))) return value;
   wrong(key, node, expression_words(rule));
   return std::nullopt;
 }

@@ -18,13 +18,13 @@ namespace curlew {
 
 /// Which numbers a key takes. Infinity and not-a-number are never among them. For expressions it holds for
 /// constants, which are all that can be judged when the file is read.
-enum class Range { any, positive, non_negative };
+enum class Allowed { Any, Positive, NonNegative };
 
 /// What a key must hold, for checks and messages.
 struct Rule {
-  bool required = false;       ///< its absence is an error
-  Range range = Range::any;    ///< for numbers
-  std::string_view unit = "";  ///< SI, "W/(m K)"; for messages
+  bool required = false;           ///< its absence is an error
+  Allowed allowed = Allowed::Any;  ///< for numbers
+  std::string_view unit = "";      ///< SI, "W/(m K)"; for messages
 };
 
 /// A name the user wrote, and where: for checks that come later.

@@ -57,9 +57,9 @@ void read_mesh(const Section& root, HeatCase& heat_case, const std::filesystem::
                     fmt::format("the mesh {} is a directory; expected a mesh file", mesh.file.string()));
     }
   }
-  assign(mesh.scale, section.number("scale", {.range = Range::positive}));
-  assign(mesh.size, section.number("size", {.range = Range::non_negative, .unit = "m"}));
-  assign(mesh.order, section.choice("order", mesh_order_names));
+  assign(mesh.scale, section.number("scale", {.allowed = Allowed::Positive}));
+  assign(mesh.size, section.number("size", {.allowed = Allowed::NonNegative, .unit = "m"}));
+  assign(mesh.order, section.choice("order", cell_order_names));
 }
 
 void read_time(const Section& root, TimeSettings& time) {
@@ -75,7 +75,7 @@ void read_time(const Section& root, TimeSettings& time) {
   }
   assign(time.start, section.number("start", {.unit = "s"}));
   const auto end = section.number("end", {.required = true, .unit = "s"});
-  const auto step = section.number("step", {.required = true, .range = Range::positive, .unit = "s"});
+  const auto step = section.number("step", {.required = true, .allowed = Allowed::Positive, .unit = "s"});
   assign(time.end, end);
   assign(time.step, step);
   if (end && *end <= time.start) {
@@ -102,20 +102,21 @@ void read_materials(const Section& root, HeatCase& heat_case) {
   for (const auto& [region, section] : root.tables("material")) {
     MaterialSettings material;
     material.region = {region, section.location()};
-    assign(material.conductivity,
-           section.number("conductivity", {.required = true, .range = Range::positive, .unit = "W/(m K)"}));
+    assign(
+        material.conductivity,
+        section.number("conductivity", {.required = true, .allowed = Allowed::Positive, .unit = "W/(m K)"}));
     assign(material.density,
-           section.number("density", {.required = transient, .range = Range::positive, .unit = "kg/m3"}));
+           section.number("density", {.required = transient, .allowed = Allowed::Positive, .unit = "kg/m3"}));
     assign(material.heat_capacity,
            section.number("heat_capacity",
-                          {.required = transient, .range = Range::positive, .unit = "J/(kg K)"}));
+                          {.required = transient, .allowed = Allowed::Positive, .unit = "J/(kg K)"}));
     material.source = read_expression(section, "source", {.unit = "W/m3"}, !transient);
     heat_case.materials.push_back(std::move(material));
   }
 }
 
 void read_boundaries(const Section& root, HeatCase& heat_case) {
-  enum Type : std::size_t { temperature, heat_flux, insulated, convection };
+  enum Type : std::size_t { Temperature, HeatFlux, Insulated, Convection };
   const std::array<std::string, 4> types = {"temperature", "heat-flux", "insulated", "convection"};
   const bool steady = heat_case.time.steady;
   for (const auto& [patch, section] : root.tables("boundary")) {
@@ -123,16 +124,16 @@ void read_boundaries(const Section& root, HeatCase& heat_case) {
     const auto type = section.choice("type", types, {.required = true});
     if (!type) {
       section.ignore_others();  // they belong to a type that is not known
-    } else if (*type == temperature) {
+    } else if (*type == Temperature) {
       boundary.condition = FixedTemperatureSettings{
           read_expression(section, "value", {.required = true, .unit = temperature_unit}, steady)};
-    } else if (*type == heat_flux) {
+    } else if (*type == HeatFlux) {
       boundary.condition =
           HeatFluxSettings{read_expression(section, "value", {.required = true, .unit = "W/m2"}, steady)};
-    } else if (*type == convection) {
+    } else if (*type == Convection) {
       boundary.condition = ConvectionSettings{
           read_expression(section, "coefficient",
-                          {.required = true, .range = Range::non_negative, .unit = "W/(m2 K)"}, steady),
+                          {.required = true, .allowed = Allowed::NonNegative, .unit = "W/(m2 K)"}, steady),
           read_expression(section, "ambient", {.required = true, .unit = temperature_unit}, steady)};
     }
     heat_case.boundaries.push_back(std::move(boundary));
@@ -142,7 +143,7 @@ void read_boundaries(const Section& root, HeatCase& heat_case) {
 void read_solver(const Section& root, HeatSolverSettings& solver) {
   const std::vector<std::string> preconditioners = {"jacobi", "none"};
   const Section section = root.table("solver").table("temperature");
-  if (const auto tolerance = section.number("tolerance", {.range = Range::positive})) {
+  if (const auto tolerance = section.number("tolerance", {.allowed = Allowed::Positive})) {
     solver.tolerance = *tolerance;
     if (*tolerance >= 1) {
       section.error("tolerance",
@@ -151,7 +152,7 @@ void read_solver(const Section& root, HeatSolverSettings& solver) {
                                 *tolerance));
     }
   }
-  assign(solver.max_iterations, section.integer("max_iterations", {.range = Range::positive}));
+  assign(solver.max_iterations, section.integer("max_iterations", {.allowed = Allowed::Positive}));
   if (const auto name = section.string("preconditioner"); name == "multigrid") {
     section.error("preconditioner", "the preconditioner \"multigrid\" is not in this version; valid names: " +
                                         join(preconditioners));
@@ -162,8 +163,8 @@ void read_solver(const Section& root, HeatSolverSettings& solver) {
 
 ScheduleSettings read_schedule(const Section& section, bool steady) {
   ScheduleSettings schedule;
-  assign(schedule.interval, section.number("interval", {.range = Range::positive, .unit = "s"}));
-  assign(schedule.every, section.integer("every", {.range = Range::positive, .unit = "steps"}));
+  assign(schedule.interval, section.number("interval", {.allowed = Allowed::Positive, .unit = "s"}));
+  assign(schedule.every, section.integer("every", {.allowed = Allowed::Positive, .unit = "steps"}));
   if (section.has("interval") && section.has("every")) {
     section.error("every", fmt::format("{} has both interval (s) and every (steps); drop one of them",
                                        section.title()));
@@ -182,7 +183,7 @@ std::vector<HeatField> read_fields(const Section& section) {
   if (const auto positions = section.choices("fields", heat_field_names)) {
     for (const std::size_t position : *positions) fields.push_back(static_cast<HeatField>(position));
   } else {
-    fields.push_back(HeatField::temperature);
+    fields.push_back(HeatField::Temperature);
   }
   return fields;
 }
@@ -199,7 +200,7 @@ void read_output(const Section& root, HeatCase& heat_case, const std::filesystem
   }
   output.schedule = read_schedule(section, heat_case.time.steady);
   output.fields = read_fields(section);
-  assign(output.checkpoint, section.number("checkpoint", {.range = Range::positive, .unit = "s"}));
+  assign(output.checkpoint, section.number("checkpoint", {.allowed = Allowed::Positive, .unit = "s"}));
   if (heat_case.time.steady && section.has("checkpoint")) {
     section.error("checkpoint", "checkpoint has no meaning in a steady case, which has one result; drop it");
   }
@@ -279,7 +280,7 @@ void check_line_files(const std::vector<MonitorSettings>& monitors, Diagnostics&
 }
 
 void read_monitors(const Section& root, HeatCase& heat_case, Diagnostics& diagnostics) {
-  enum Type : std::size_t { probe, line, extrema, average, flux };
+  enum Type : std::size_t { Probe, Line, Extrema, Average, Flux };
   const std::array<std::string, 5> types = {"probe", "line", "extrema", "average", "flux"};
   for (const auto& [name, section] : root.tables("monitor")) {
     MonitorSettings monitor{name, section.location(), {}, {}};
@@ -290,15 +291,15 @@ void read_monitors(const Section& root, HeatCase& heat_case, Diagnostics& diagno
       continue;
     }
     monitor.schedule = read_schedule(section, heat_case.time.steady);
-    if (*type == probe) {
+    if (*type == Probe) {
       monitor.what = ProbeSettings{
           section.points("points", {.required = true, .unit = "m"}).value_or(std::vector<Vector3>()),
           read_fields(section)};
-    } else if (*type == line) {
+    } else if (*type == Line) {
       monitor.what = read_line(section);
-    } else if (*type == extrema) {
+    } else if (*type == Extrema) {
       monitor.what = ExtremaSettings{read_fields(section)};
-    } else if (*type == average) {
+    } else if (*type == Average) {
       monitor.what = read_average(section);
     } else {
       monitor.what = read_flux(section);

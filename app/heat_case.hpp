@@ -26,7 +26,7 @@ struct TimeSettings {
   Real step = 0;        ///< [s]
 };
 
-enum class HeatScheme { crank_nicolson, backward_euler };
+enum class HeatScheme { CrankNicolson, BackwardEuler };
 
 /// [material.REGION]
 struct MaterialSettings {
@@ -60,17 +60,17 @@ struct BoundarySettings {
   std::variant<InsulatedSettings, FixedTemperatureSettings, HeatFluxSettings, ConvectionSettings> condition;
 };
 
-enum class PreconditionerChoice { jacobi, none };
+enum class PreconditionerChoice { Jacobi, None };
 
 /// [solver.temperature]
 struct HeatSolverSettings {
   Real tolerance = 1e-10;  ///< relative, on the l2 norm of the residual
   std::int64_t max_iterations = 10000;
-  PreconditionerChoice preconditioner = PreconditionerChoice::jacobi;
+  PreconditionerChoice preconditioner = PreconditionerChoice::Jacobi;
 };
 
 /// What can be written or monitored: temperature [K], its gradient [K/m], heat flux density [W/m2].
-enum class HeatField { temperature, gradient, heat_flux };
+enum class HeatField { Temperature, Gradient, HeatFlux };
 
 /// As users write them, in the order of HeatField.
 inline const std::array<std::string, 3> heat_field_names = {"temperature", "gradient", "heat_flux"};
@@ -85,7 +85,7 @@ struct ScheduleSettings {
 struct OutputSettings {
   std::filesystem::path directory;  ///< ready to use; the case file's own folder is the base of relative ones
   ScheduleSettings schedule;        ///< neither: the end of the run only
-  std::vector<HeatField> fields = {HeatField::temperature};
+  std::vector<HeatField> fields = {HeatField::Temperature};
   std::optional<Real> checkpoint;  ///< time between checkpoints [s]; nothing: none but the last
 };
 
@@ -131,7 +131,7 @@ struct HeatCase {
   Location location;  ///< the file
   std::string name;   ///< [case] name; without it the name of the file
   MeshSettings mesh;
-  HeatScheme scheme = HeatScheme::crank_nicolson;
+  HeatScheme scheme = HeatScheme::CrankNicolson;
   TimeSettings time;
   Expression initial_temperature;  ///< [K]
   std::vector<MaterialSettings> materials;

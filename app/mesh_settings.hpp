@@ -7,14 +7,12 @@
 
 #include "app/diagnostics.hpp"
 #include "kernels/platform.hpp"
+#include "mesh/renumber.hpp"
 
 namespace curlew {
 
-/// In which order the cells are numbered, for locality.
-enum class MeshOrder { rcm, hilbert, none };
-
-/// As users write them, in the order of MeshOrder.
-inline const std::array<std::string, 3> mesh_order_names = {"rcm", "hilbert", "none"};
+/// CellOrder as users write it, in the order of its values.
+inline const std::array<std::string, 3> cell_order_names = {"rcm", "hilbert", "none"};
 
 /// Which mesh, and how it is read.
 struct MeshSettings {
@@ -22,7 +20,7 @@ struct MeshSettings {
   Location location;           ///< where the user named it
   Real scale = 1;              ///< length multiplier
   Real size = 0;               ///< target size of cells where a geometry is meshed [m]; 0: its own
-  MeshOrder order = MeshOrder::rcm;
+  CellOrder order = CellOrder::ReverseCuthillMcKee;
 };
 
 }  // namespace curlew
