@@ -443,7 +443,7 @@ void Section::report_unread() const {
 namespace {
 
 std::string read_text(const std::filesystem::path& path) {
-  const auto fail = [&](const std::string& message) { throw InputErrors({{{path.string(), 0}, message}}); };
+  const auto fail = [&](const std::string& message) { throw InputErrors({path.string(), 0}, message); };
   std::error_code ignored;
   if (!std::filesystem::exists(path, ignored)) fail("no such case file");
   if (std::filesystem::is_directory(path, ignored)) fail("this is a directory; expected a case file (TOML)");
@@ -520,13 +520,12 @@ CaseFile::CaseFile(std::string_view text, const std::string& name, std::span<con
                    Diagnostics& diagnostics)
     : diagnostics_(diagnostics), root_(std::make_unique<Section::Node>()) {
   if (text.find_first_not_of(" \t\r\n") == std::string_view::npos) {
-    throw InputErrors(
-        {{{name, 1}, "the case file is empty; expected tables such as [case], [mesh], [model]"}});
+    throw InputErrors({name, 1}, "the case file is empty; expected tables such as [case], [mesh], [model]");
   }
   try {
     *root_ = converted<Section::Node>(toml::parse(text, name), {name, 1});
   } catch (const toml::parse_error& error) {
-    throw InputErrors({{{name, line_of(error.source())}, fmt::format("not TOML: {}", error.description())}});
+    throw InputErrors({name, line_of(error.source())}, fmt::format("not TOML: {}", error.description()));
   }
   for (const std::string& override_text : overrides) apply_override(override_text);
 }

@@ -41,6 +41,9 @@ std::string Diagnostic::text() const {
 InputErrors::InputErrors(std::vector<Diagnostic> diagnostics)
     : InputError(joined_text(diagnostics)), diagnostics_(std::move(diagnostics)) {}
 
+InputErrors::InputErrors(Location location, std::string message)
+    : InputErrors(std::vector<Diagnostic>(1, Diagnostic{std::move(location), std::move(message)})) {}
+
 void Diagnostics::error(Location location, std::string message) {
   diagnostics_.push_back({std::move(location), std::move(message)});
 }

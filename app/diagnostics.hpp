@@ -33,6 +33,7 @@ struct Diagnostic {
 class InputErrors : public InputError {
 public:
   explicit InputErrors(std::vector<Diagnostic> diagnostics);
+  InputErrors(Location location, std::string message);
   const std::vector<Diagnostic>& diagnostics() const { return diagnostics_; }
 
 private:

@@ -5,9 +5,11 @@
 #include <muParser.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <mutex>
 #include <numbers>
+#include <regex>
 #include <utility>
 #include <vector>
 
@@ -100,7 +102,7 @@ struct Expression::Program {
   Real x = 0, y = 0, z = 0, t = 0;
   mu::Parser parser;
 
-  [[noreturn]] void fail(std::string message) const { throw InputErrors({{location, std::move(message)}}); }
+  [[noreturn]] void fail(std::string message) const { throw InputErrors(location, std::move(message)); }
 
   Real value(Vector3 point, Real time) {
     x = point.x, y = point.y, z = point.z, t = time;
@@ -143,8 +145,9 @@ Expression::Expression(const std::string& text, Location location) : program_(st
     constant_ = first;
   } catch (const mu::ParserError& error) {
     const std::vector<std::string> names = known_names(parser);
-    std::string problem = error.GetMsg();
-    while (!problem.empty() && problem.back() == '.') problem.pop_back();
+    // muparser counts positions from 0, and says them only sometimes.
+    static const std::regex place("( found)? at position -?[0-9]+|\\.$");
+    const std::string problem = std::regex_replace(error.GetMsg(), place, "");
     std::string hint = fmt::format("; expected {} {}", expected, join(names));
     if (error.GetCode() == mu::ecUNASSIGNABLE_TOKEN) {
       const std::string token = error.GetToken();
@@ -154,7 +157,7 @@ Expression::Expression(const std::string& text, Location location) : program_(st
       hint = suggestion(std::string(token.begin(), end), names, "names");
     }
     program.fail(
-        fmt::format("bad expression \"{}\": {} (position {}){}", text, problem, error.GetPos() + 1, hint));
+        fmt::format("bad expression \"{}\", character {}: {}{}", text, error.GetPos() + 1, problem, hint));
   }
   if (!std::isfinite(constant_)) {
     program.fail(fmt::format("the expression \"{}\" is {}; a finite number is needed", text, constant_));
