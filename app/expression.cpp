@@ -17,9 +17,6 @@ namespace curlew {
 
 namespace {
 
-constexpr const char* expected =
-    "an expression of x, y, z and t with + - * / ^, comparisons, ?:, and the names";
-
 double smallest(const double* values, int count) {
   return *std::min_element(values, values + count);
 }
@@ -144,20 +141,22 @@ Expression::Expression(const std::string& text, Location location) : program_(st
     if (!is_constant()) return;
     constant_ = first;
   } catch (const mu::ParserError& error) {
-    const std::vector<std::string> names = known_names(parser);
-    // muparser counts positions from 0, and says them only sometimes.
-    static const std::regex place("( found)? at position -?[0-9]+|\\.$");
+    // muparser counts positions from 0, past the end for what is missing, and says them only sometimes.
+    static const std::regex place("( found)? at (expression )?position -?[0-9]+|[.!]$");
     const std::string problem = std::regex_replace(error.GetMsg(), place, "");
-    std::string hint = fmt::format("; expected {} {}", expected, join(names));
+    const int character = error.GetPos() + 1;
+    const bool inside = character > 0 && character <= static_cast<int>(text.size());
+    std::string hint = "; expected an expression of x, y, z and t, such as \"300 + 20*sin(2*pi*t)\"";
     if (error.GetCode() == mu::ecUNASSIGNABLE_TOKEN) {
       const std::string token = error.GetToken();
-      const auto end = std::find_if(token.begin(), token.end(), [](char c) {
-        return !std::isalnum(static_cast<unsigned char>(c)) && c != '_';
-      });
-      hint = suggestion(std::string(token.begin(), end), names, "names");
+      const std::string name(token.begin(), std::find_if(token.begin(), token.end(), [](char c) {
+                               return !std::isalnum(static_cast<unsigned char>(c)) && c != '_';
+                             }));
+      hint = parser.GetFunDef().contains(name) ? "; a function takes its arguments in parentheses"
+                                               : suggestion(name, known_names(parser), "names");
     }
-    program.fail(
-        fmt::format("bad expression \"{}\", character {}: {}{}", text, error.GetPos() + 1, problem, hint));
+    program.fail(fmt::format("bad expression \"{}\"{}: {}{}", text,
+                             inside ? fmt::format(", character {}", character) : "", problem, hint));
   }
   if (!std::isfinite(constant_)) {
     program.fail(fmt::format("the expression \"{}\" is {}; a finite number is needed", text, constant_));
