@@ -8,7 +8,6 @@
 #include <cmath>
 #include <fstream>
 #include <iterator>
-#include <set>
 #include <system_error>
 #include <variant>
 
@@ -19,17 +18,19 @@ struct Section::Node {
   using List = std::vector<Node>;
   struct Entry;
   struct Table {
-    std::vector<Entry> entries;      // in no order that matters
-    std::vector<std::string> asked;  // the valid keys, in the order they were asked for
-    bool ignore_others = false;
+    std::vector<Entry> entries;           // by key
+    std::vector<std::string> valid_keys;  // in the order they were asked for
+    bool any_key = false;                 // none is unknown
 
+    std::vector<Entry>::iterator position(std::string_view key);
     Node* find(std::string_view key);
-    void ask(std::string_view key);
+    /// find(), and makes the key a valid one.
+    Node* ask(std::string_view key);
   };
 
   std::variant<bool, std::int64_t, double, std::string, Moment, List, Table> value = Table{};
   Location location;
-  bool read = false;
+  bool opened = false;  // a table that somebody reads
 };
 
 struct Section::Node::Entry {
@@ -37,14 +38,21 @@ struct Section::Node::Entry {
   Node node;
 };
 
-Section::Node* Section::Node::Table::find(std::string_view key) {
-  const auto entry =
-      std::find_if(entries.begin(), entries.end(), [&](const Entry& e) { return e.key == key; });
-  return entry == entries.end() ? nullptr : &entry->node;
+std::vector<Section::Node::Entry>::iterator Section::Node::Table::position(std::string_view key) {
+  return std::lower_bound(entries.begin(), entries.end(), key,
+                          [](const Entry& entry, std::string_view k) { return entry.key < k; });
 }
 
-void Section::Node::Table::ask(std::string_view key) {
-  if (std::find(asked.begin(), asked.end(), key) == asked.end()) asked.emplace_back(key);
+Section::Node* Section::Node::Table::find(std::string_view key) {
+  const auto entry = position(key);
+  return entry == entries.end() || entry->key != key ? nullptr : &entry->node;
+}
+
+Section::Node* Section::Node::Table::ask(std::string_view key) {
+  if (!any_key && std::find(valid_keys.begin(), valid_keys.end(), key) == valid_keys.end()) {
+    valid_keys.emplace_back(key);
+  }
+  return find(key);
 }
 
 namespace {
@@ -53,8 +61,10 @@ constexpr const char* command_line = "command line";
 
 std::string in_quotes(std::string_view text) {
   constexpr std::size_t longest = 60;
-  return text.size() <= longest ? fmt::format("\"{}\"", text)
-                                : fmt::format("\"{}…\"", text.substr(0, longest));
+  if (text.size() <= longest) return fmt::format("\"{}\"", text);
+  std::size_t end = longest;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;  // whole UTF-8 characters
+  return fmt::format("\"{}…\"", text.substr(0, end));
 }
 
 /// A key as TOML wants it in a dotted name.
@@ -142,19 +152,13 @@ Location Section::location(std::string_view key) const {
 
 bool Section::has(std::string_view key) const {
   if (!node_) return false;
-  auto& table = std::get<Node::Table>(node_->value);
-  table.ask(key);
-  return table.find(key) != nullptr;
+  return std::get<Node::Table>(node_->value).ask(key) != nullptr;
 }
 
 Section::Node* Section::find(std::string_view key, Rule rule, std::string_view expected) const {
   if (!node_) return nullptr;
-  auto& table = std::get<Node::Table>(node_->value);
-  table.ask(key);
-  Node* node = table.find(key);
-  if (node) {
-    node->read = true;
-  } else if (rule.required) {
+  Node* node = std::get<Node::Table>(node_->value).ask(key);
+  if (!node && rule.required) {
     diagnostics_->error(location(), fmt::format("{} lacks {}, {}", title(), as_key(key), expected));
   }
   return node;
@@ -377,18 +381,16 @@ Section Section::table(std::string_view key, Rule rule) const {
   const std::string path = name_.empty() ? as_key(key) : name_ + "." + as_key(key);
   Section absent(nullptr, path, diagnostics_);
   if (!node_) return absent;
-  auto& entries = std::get<Node::Table>(node_->value);
-  entries.ask(key);
-  Node* node = entries.find(key);
+  Node* node = std::get<Node::Table>(node_->value).ask(key);
   if (!node) {
     if (rule.required) diagnostics_->error(location(), fmt::format("{} lacks the table [{}]", title(), path));
     return absent;
   }
-  node->read = true;
   if (!std::holds_alternative<Node::Table>(node->value)) {
     wrong(key, *node, fmt::format("a table [{}]", path));
     return absent;
   }
+  node->opened = true;
   return Section(node, path, diagnostics_);
 }
 
@@ -396,7 +398,7 @@ std::vector<std::pair<std::string, Section>> Section::tables(std::string_view ke
   const Section parent = table(key);
   std::vector<std::pair<std::string, Section>> result;
   if (!parent.node_) return result;
-  // Collected first: table() asks for the key and so changes what is walked here.
+  parent.ignore_others();
   std::vector<std::pair<Location, std::string>> found;
   for (const auto& entry : std::get<Node::Table>(parent.node_->value).entries) {
     found.emplace_back(entry.node.location, entry.key);
@@ -415,26 +417,26 @@ void Section::error(std::string_view key, std::string message) const {
 }
 
 void Section::ignore_others() const {
-  if (node_) std::get<Node::Table>(node_->value).ignore_others = true;
+  if (node_) std::get<Node::Table>(node_->value).any_key = true;
 }
 
 void Section::report_unread() const {
   auto& table = std::get<Node::Table>(node_->value);
   for (auto& entry : table.entries) {
-    const bool asked = std::find(table.asked.begin(), table.asked.end(), entry.key) != table.asked.end();
     const bool is_table = std::holds_alternative<Node::Table>(entry.node.value);
-    if (asked) {
+    const bool valid = table.any_key || std::find(table.valid_keys.begin(), table.valid_keys.end(),
+                                                  entry.key) != table.valid_keys.end();
+    if (valid) {
       const std::string path = name_.empty() ? as_key(entry.key) : name_ + "." + as_key(entry.key);
-      if (is_table && entry.node.read) Section(&entry.node, path, diagnostics_).report_unread();
+      if (entry.node.opened) Section(&entry.node, path, diagnostics_).report_unread();
       continue;
     }
-    if (table.ignore_others) continue;
     const std::string what = name_.empty() ? fmt::format("unknown {} {} at the top of the case",
                                                          is_table ? "table" : "key", as_key(entry.key))
                                            : fmt::format("unknown {} {} in {}", is_table ? "table" : "key",
                                                          as_key(entry.key), title());
     diagnostics_->error(entry.node.location,
-                        what + suggestion(entry.key, table.asked, name_.empty() ? "tables" : "keys"));
+                        what + suggestion(entry.key, table.valid_keys, name_.empty() ? "tables" : "keys"));
   }
 }
 
@@ -505,7 +507,7 @@ void merge(typename Node::Table& into, typename Node::Table&& from) {
     } else if (old) {
       *old = std::move(entry.node);
     } else {
-      into.entries.push_back(std::move(entry));
+      into.entries.insert(into.position(entry.key), std::move(entry));
     }
   }
 }

@@ -49,7 +49,7 @@ public:
   /// Of the key, or of the header where the key is absent.
   Location location(std::string_view key) const;
 
-  /// Whether the key is there; makes it a valid one, but does not count as reading it.
+  /// Whether the key is there; makes it a valid one, as every getter does.
   bool has(std::string_view key) const;
 
   std::optional<Real> number(std::string_view key, Rule rule = {}) const;

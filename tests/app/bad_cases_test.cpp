@@ -81,12 +81,14 @@ TEST_P(BadCaseTest, ReportsExactlyWhatIsWrong) {
     EXPECT_EQ(place, bad.expected[i].place) << errors[i].text();
     EXPECT_NE(errors[i].message.find(bad.expected[i].fragment), std::string::npos)
         << "expected: " << bad.expected[i].fragment << "\nfound:    " << errors[i].message;
-    if (location.line > 0) EXPECT_EQ(location.file, bad.file.string());
+    if (location.line > 0) {
+      EXPECT_EQ(location.file, bad.file.string());
+    }
   }
 }
 
 INSTANTIATE_TEST_SUITE_P(Corpus, BadCaseTest, testing::ValuesIn(bad_case_files()),
-                         [](const auto& info) { return info.param.stem().string(); });
+                         [](const auto& corpus) { return corpus.param.stem().string(); });
 
 TEST(BadCaseCorpus, IsThere) {
   EXPECT_GE(bad_case_files().size(), 60u);

@@ -194,7 +194,7 @@ TEST(Overrides, OfAValueByATableAreTypeErrors) {
 }
 
 TEST(CaseFile, NamesTheLineOfBadToml) {
-  EXPECT_THAT(message_of("a = 1\nb = [1,\n"), HasSubstr("case.toml:3: not TOML: "));
+  EXPECT_THAT(message_of("a = 1\nb = [1,\n"), HasSubstr("case.toml:2: not TOML: "));
   EXPECT_THAT(message_of("a = 1\na = 2\n"), HasSubstr("case.toml:2: not TOML: "));
   EXPECT_THAT(message_of("a = \"\xff\xfe\"\n"), HasSubstr("case.toml:1: not TOML: "));
   EXPECT_THAT(message_of(std::string_view("\x7f"

@@ -55,8 +55,7 @@ TEST(HeatCase, HasDefaults) {
 }
 
 TEST(HeatCase, ReadsEveryKey) {
-  const HeatCase heat_case =
-      read(R"([case]
+  const HeatCase heat_case = read(R"TOML([case]
 name = "everything"
 [model]
 type = "heat-diffusion"
@@ -79,17 +78,47 @@ heat_capacity = 500
 source = "x*t"
 [boundary.left]
 type = "temperature"
-value = "sin(t)"[boundary.right] type = "heat-flux" value = -1e3 [boundary.top] type =
-               "convection" coefficient = 10 ambient = "20 + z"[boundary.bottom] type =
-                   "insulated"[solver.temperature] tolerance = 1e-6 max_iterations = 50 preconditioner =
-                       "none"[output] directory = "results" every = 7 fields =
-                           [ "heat_flux", "temperature" ] checkpoint = 5 [monitor.a] type = "probe" points =
-                               [ [ 0, 0, 0 ], [ 1, 2, 3 ] ] interval = 0.25 [monitor.b] type = "line" from =
-                                   [ 0, 0, 0 ] to = [ 1, 0, 0 ] points =
-                                       11 fields = ["gradient"][monitor.c] type = "extrema"[monitor.d] type =
-                                           "average" region = "solid"[monitor.e] type = "flux" field =
-                                               "temperature" patches = [ "left", "top" ] every = 2) ");
-      EXPECT_EQ(heat_case.name, "everything");
+value = "sin(t)"
+[boundary.right]
+type = "heat-flux"
+value = -1e3
+[boundary.top]
+type = "convection"
+coefficient = 10
+ambient = "20 + z"
+[boundary.bottom]
+type = "insulated"
+[solver.temperature]
+tolerance = 1e-6
+max_iterations = 50
+preconditioner = "none"
+[output]
+directory = "results"
+every = 7
+fields = ["heat_flux", "temperature"]
+checkpoint = 5
+[monitor.a]
+type = "probe"
+points = [[0, 0, 0], [1, 2, 3]]
+interval = 0.25
+[monitor.b]
+type = "line"
+from = [0, 0, 0]
+to = [1, 0, 0]
+points = 11
+fields = ["gradient"]
+[monitor.c]
+type = "extrema"
+[monitor.d]
+type = "average"
+region = "solid"
+[monitor.e]
+type = "flux"
+field = "temperature"
+patches = ["left", "top"]
+every = 2
+)TOML");
+  EXPECT_EQ(heat_case.name, "everything");
   EXPECT_EQ(heat_case.scheme, HeatScheme::BackwardEuler);
   EXPECT_EQ(heat_case.mesh.scale, 0.001);
   EXPECT_EQ(heat_case.mesh.size, 0.02);
