@@ -1,0 +1,198 @@
+// Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
+#include "app/command_line.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <string_view>
+
+#include "app/diagnostics.hpp"
+#include "kernels/error.hpp"
+
+namespace curlew {
+
+namespace {
+
+constexpr const char* version_text =
+    "curlew " CURLEW_VERSION "\nbackends: cpu (serial, OpenMP), debug device; CUDA is not built in";
+
+const std::vector<std::string> backends = {"cpu"};
+
+template <class Number>
+std::optional<Number> number_in(const std::string& text) {
+  Number value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+// In place of CLI11's own checks, which print the whole range of the type.
+
+std::string positive(const std::string& text) {
+  const auto value = number_in<double>(text);
+  if (value && *value > 0 && std::isfinite(*value)) return "";
+  return fmt::format("expected a positive number, not {}", text);
+}
+
+std::string positive_integer(const std::string& text) {
+  const auto value = number_in<int>(text);
+  if (value && *value > 0) return "";
+  return fmt::format("expected a positive integer, not {}", text);
+}
+
+void add_case(CLI::App& command, std::filesystem::path& case_file, std::vector<std::string>& overrides) {
+  command.add_option("CASE", case_file, "Case file (TOML)")->required();
+  command
+      .add_option("--set", overrides,
+                  "table.key=value: overrides the case file; repeatable, the value as in TOML")
+      ->allow_extra_args(false)
+      ->type_name("KEY=VALUE");
+}
+
+void add_mesh(CLI::App& command, MeshSettings& mesh, const char* name) {
+  command.add_option(name, mesh.file, "Mesh file: anything Gmsh reads, or Curlew's own .h5")->required();
+  command.add_option("--scale", mesh.scale, "Length multiplier")->check(positive)->capture_default_str();
+  command.add_option("--size", mesh.size, "Target size of cells, for geometries meshed on the fly [m]")
+      ->check(positive);
+  const std::vector<std::string> orders(cell_order_names.begin(), cell_order_names.end());
+  command
+      .add_option_function<std::string>(
+          "--order",
+          [&mesh](const std::string& chosen) {
+            const auto order = std::find(cell_order_names.begin(), cell_order_names.end(), chosen);
+            mesh.order = static_cast<CellOrder>(order - cell_order_names.begin());
+          },
+          "Numbering of cells")
+      ->check(CLI::IsMember(orders))
+      ->default_str("rcm")
+      ->type_name("TEXT");
+  mesh.location = {"command line", 0};
+}
+
+template <class Count>
+void add_count(CLI::App& command, const char* name, std::optional<Count>& count, const char* description) {
+  command.add_option(name, count, description)->check(positive_integer)->type_name("N");
+}
+
+std::vector<std::string> subcommand_names(const CLI::App& command) {
+  std::vector<std::string> names;
+  for (const CLI::App* subcommand : command.get_subcommands([](const CLI::App*) { return true; })) {
+    names.push_back(subcommand->get_name());
+  }
+  return names;
+}
+
+std::vector<std::string> option_names(const CLI::App& command) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : command.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  }
+  return names;
+}
+
+/// The message for arguments that CLI11 could not use: a wrong subcommand or option is named with the nearest
+/// valid one, where CLI11 would complain of what is missing because of it.
+std::string explained(const CLI::App& app, const std::vector<std::string>& arguments,
+                      const CLI::ParseError& error) {
+  const CLI::App* command = &app;
+  std::string called = "curlew";
+  for (const std::string& argument : arguments) {
+    const auto names = subcommand_names(*command);
+    if (!argument.starts_with("-") && !names.empty()) {
+      if (std::find(names.begin(), names.end(), argument) == names.end()) {
+        return fmt::format("{} has no subcommand \"{}\"{}", called, argument,
+                           suggestion(argument, names, "subcommands"));
+      }
+      command = command->get_subcommand(argument);
+      called += " " + argument;
+    } else if (argument.starts_with("--") && argument.size() > 2) {
+      const std::string name = argument.substr(0, argument.find('='));
+      const auto valid = option_names(*command);
+      if (std::find(valid.begin(), valid.end(), name) == valid.end()) {
+        return fmt::format("{} has no option {}{}", called, name, suggestion(name, valid, "options"));
+      }
+    }
+  }
+  const auto names = subcommand_names(*command);
+  if (!names.empty()) return fmt::format("{} needs a subcommand: {}", called, join(names));
+  return fmt::format("{}: {}; see {} --help", called, error.what(), called);
+}
+
+}  // namespace
+
+Command parse_command_line(const std::vector<std::string>& arguments) {
+  CLI::App app("Heat and incompressible flow on unstructured meshes by discrete calculus.", "curlew");
+  app.set_version_flag("--version", version_text);
+  app.require_subcommand(1);
+
+  RunOptions run;
+  CLI::App* run_command = app.add_subcommand("run", "Validate a case, then run it");
+  add_case(*run_command, run.case_file, run.overrides);
+  run_command->add_option("--backend", run.backend, "cpu or cuda")->capture_default_str();
+  add_count(*run_command, "--threads", run.threads, "Threads (default: all cores)");
+  run_command->add_option("--output", run.output, "Output directory, instead of that of the case")
+      ->type_name("DIR");
+  run_command->add_option("--restart", run.restart, "Go on from this checkpoint")->type_name("FILE");
+  add_count(*run_command, "--steps", run.steps, "Stop after this many steps");
+  run_command->add_flag("--quiet", run.quiet, "No progress on standard error");
+
+  CheckOptions check;
+  CLI::App* check_command = app.add_subcommand("check", "Report everything wrong with a case and its mesh");
+  add_case(*check_command, check.case_file, check.overrides);
+
+  CLI::App* mesh_command = app.add_subcommand("mesh", "Look at a mesh, or convert it");
+  mesh_command->require_subcommand(1);
+  MeshInfoOptions info;
+  CLI::App* info_command =
+      mesh_command->add_subcommand("info", "Counts, quality, topology, operator identities");
+  add_mesh(*info_command, info.mesh, "MESH");
+  info_command->add_flag("--json", info.json, "JSON instead of text");
+  MeshConvertOptions convert;
+  CLI::App* convert_command =
+      mesh_command->add_subcommand("convert", "Write a mesh as Curlew's own HDF5 mesh file or VTKHDF");
+  add_mesh(*convert_command, convert.mesh, "IN");
+  convert_command->add_option("OUT", convert.output, "File to write")->required();
+
+  BenchOptions bench;
+  CLI::App* bench_command = app.add_subcommand("bench", "Time every operator on each backend");
+  add_mesh(*bench_command, bench.mesh, "MESH");
+  add_count(*bench_command, "--threads", bench.threads, "Threads (default: all cores)");
+  bench_command->add_flag("--json", bench.json, "JSON instead of text");
+
+  CompareOptions compare;
+  CLI::App* compare_command = app.add_subcommand("compare", "Run a case on every backend, side by side");
+  add_case(*compare_command, compare.case_file, compare.overrides);
+  add_count(*compare_command, "--threads", compare.threads, "Threads (default: all cores)");
+  add_count(*compare_command, "--steps", compare.steps, "Stop after this many steps");
+
+  try {
+    app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
+  } catch (const CLI::CallForHelp&) {
+    return Answer{app.help()};
+  } catch (const CLI::CallForVersion&) {
+    return Answer{std::string(version_text) + "\n"};
+  } catch (const CLI::ParseError& error) {
+    throw InputError(explained(app, arguments, error));
+  }
+
+  if (run_command->parsed()) {
+    if (run.backend == "cuda") {
+      throw InputError("this curlew was built without CUDA; use --backend cpu");
+    }
+    if (run.backend != "cpu") {
+      throw InputError(fmt::format("there is no backend \"{}\"{}", run.backend,
+                                   suggestion(run.backend, backends, "backends")));
+    }
+    return run;
+  }
+  if (check_command->parsed()) return check;
+  if (info_command->parsed()) return info;
+  if (convert_command->parsed()) return convert;
+  if (bench_command->parsed()) return bench;
+  return compare;
+}
+
+}  // namespace curlew

@@ -1,0 +1,183 @@
+// Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
+#include "app/expression.hpp"
+
+#include <fmt/format.h>
+#include <muParser.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <mutex>
+#include <numbers>
+#include <regex>
+#include <utility>
+#include <vector>
+
+namespace curlew {
+
+namespace {
+
+double smallest(const double* values, int count) {
+  return *std::min_element(values, values + count);
+}
+double largest(const double* values, int count) {
+  return *std::max_element(values, values + count);
+}
+
+/// Functions and constants, in place of muparser's own (whose names and meaning vary between versions).
+void define_names(mu::Parser& parser) {
+  parser.ClearFun();
+  parser.ClearConst();
+  parser.DefineConst("pi", std::numbers::pi);
+  parser.DefineConst("e", std::numbers::e);
+  parser.DefineFun(
+      "sin", +[](double v) { return std::sin(v); });
+  parser.DefineFun(
+      "cos", +[](double v) { return std::cos(v); });
+  parser.DefineFun(
+      "tan", +[](double v) { return std::tan(v); });
+  parser.DefineFun(
+      "asin", +[](double v) { return std::asin(v); });
+  parser.DefineFun(
+      "acos", +[](double v) { return std::acos(v); });
+  parser.DefineFun(
+      "atan", +[](double v) { return std::atan(v); });
+  parser.DefineFun(
+      "atan2", +[](double v, double w) { return std::atan2(v, w); });
+  parser.DefineFun(
+      "sinh", +[](double v) { return std::sinh(v); });
+  parser.DefineFun(
+      "cosh", +[](double v) { return std::cosh(v); });
+  parser.DefineFun(
+      "tanh", +[](double v) { return std::tanh(v); });
+  parser.DefineFun(
+      "exp", +[](double v) { return std::exp(v); });
+  parser.DefineFun(
+      "log", +[](double v) { return std::log(v); });
+  parser.DefineFun(
+      "log10", +[](double v) { return std::log10(v); });
+  parser.DefineFun(
+      "sqrt", +[](double v) { return std::sqrt(v); });
+  parser.DefineFun(
+      "abs", +[](double v) { return std::abs(v); });
+  parser.DefineFun(
+      "pow", +[](double v, double w) { return std::pow(v, w); });
+  parser.DefineFun(
+      "erf", +[](double v) { return std::erf(v); });
+  parser.DefineFun(
+      "erfc", +[](double v) { return std::erfc(v); });
+  parser.DefineFun("min", smallest);
+  parser.DefineFun("max", largest);
+}
+
+std::vector<std::string> known_names(const mu::Parser& parser) {
+  std::vector<std::string> names = {"x", "y", "z", "t"};
+  for (const auto& [name, value] : parser.GetConst()) names.push_back(name);
+  for (const auto& [name, callback] : parser.GetFunDef()) names.push_back(name);
+  return names;
+}
+
+/// muparser would take "x = 1" for an assignment to x.
+bool has_assignment(const std::string& text) {
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != '=') continue;
+    if (i + 1 < text.size() && text[i + 1] == '=') {
+      ++i;
+    } else if (i == 0 || std::string_view("<>!").find(text[i - 1]) == std::string_view::npos) {
+      return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+struct Expression::Program {
+  std::string text;
+  Location location;
+  std::mutex mutex;  // muparser works on the variables below and a stack of its own
+  Real x = 0, y = 0, z = 0, t = 0;
+  mu::Parser parser;
+
+  [[noreturn]] void fail(std::string message) const { throw InputErrors(location, std::move(message)); }
+
+  Real value(Vector3 point, Real time) {
+    x = point.x, y = point.y, z = point.z, t = time;
+    const Real result = parser.Eval();
+    if (!std::isfinite(result)) {
+      fail(fmt::format(
+          "the expression \"{}\" is {} at x = {}, y = {}, z = {}, t = {}; a finite number is needed", text,
+          result, x, y, z, t));
+    }
+    return result;
+  }
+};
+
+Expression::Expression(const std::string& text, Location location) : program_(std::make_shared<Program>()) {
+  Program& program = *program_;
+  program.text = text;
+  program.location = std::move(location);
+  if (has_assignment(text)) {
+    program.fail(fmt::format("the expression \"{}\" has an assignment \"=\"; write == to compare", text));
+  }
+  mu::Parser& parser = program.parser;
+  try {
+    define_names(parser);
+    parser.DefineVar("x", &program.x);
+    parser.DefineVar("y", &program.y);
+    parser.DefineVar("z", &program.z);
+    parser.DefineVar("t", &program.t);
+    parser.SetExpr(text);
+    parser.Eval();
+    if (parser.GetNumResults() != 1) {
+      program.fail(fmt::format("the expression \"{}\" has {} values; one is needed (decimals take a point)",
+                               text, parser.GetNumResults()));
+    }
+    for (const auto& [name, address] : parser.GetUsedVar()) {
+      (name == "t" ? depends_on_time_ : depends_on_space_) = true;
+    }
+    // Finding the used variables undid the compilation.
+    const Real first = parser.Eval();
+    if (!is_constant()) return;
+    constant_ = first;
+  } catch (const mu::ParserError& error) {
+    // muparser counts positions from 0, past the end for what is missing, and says them only sometimes.
+    static const std::regex place("( found)? at (expression )?position -?[0-9]+|[.!]$");
+    const std::string problem = std::regex_replace(error.GetMsg(), place, "");
+    const int character = error.GetPos() + 1;
+    const bool inside = character > 0 && character <= static_cast<int>(text.size());
+    std::string hint = "; expected an expression of x, y, z and t, such as \"300 + 20*sin(2*pi*t)\"";
+    if (error.GetCode() == mu::ecUNASSIGNABLE_TOKEN) {
+      const std::string token = error.GetToken();
+      const std::string name(token.begin(), std::find_if(token.begin(), token.end(), [](char c) {
+                               return !std::isalnum(static_cast<unsigned char>(c)) && c != '_';
+                             }));
+      hint = parser.GetFunDef().contains(name) ? "; a function takes its arguments in parentheses"
+                                               : suggestion(name, known_names(parser), "names");
+    }
+    program.fail(fmt::format("bad expression \"{}\"{}: {}{}", text,
+                             inside ? fmt::format(", character {}", character) : "", problem, hint));
+  }
+  if (!std::isfinite(constant_)) {
+    program.fail(fmt::format("the expression \"{}\" is {}; a finite number is needed", text, constant_));
+  }
+  program_.reset();
+}
+
+void Expression::evaluate(std::span<const Vector3> points, Real time, std::span<Real> values) const {
+  REQUIRE(points.size() == values.size(),
+          fmt::format("an expression was asked for {} values at {} points", values.size(), points.size()));
+  if (is_constant()) {
+    std::fill(values.begin(), values.end(), constant_);
+    return;
+  }
+  if (points.empty()) return;
+  const std::lock_guard lock(program_->mutex);
+  if (!depends_on_space_) {
+    std::fill(values.begin(), values.end(), program_->value(points.front(), time));
+    return;
+  }
+  for (std::size_t i = 0; i < points.size(); ++i) values[i] = program_->value(points[i], time);
+}
+
+}  // namespace curlew
