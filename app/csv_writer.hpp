@@ -15,7 +15,6 @@ namespace curlew {
 struct CsvColumn {
   std::string name;
   std::string unit;
-  bool operator==(const CsvColumn&) const = default;
 };
 
 /// A table that grows by a row now and then: `# units: time [s], …`, the names, then rows of numbers in the
@@ -31,9 +30,10 @@ public:
   /// Appends one number per column. Throws Error naming the path and the cause.
   void write_row(std::span<const double> row);
 
-  const std::vector<CsvColumn>& columns() const { return columns_; }
-
 private:
+  void write(const std::string& text);
+  [[noreturn]] void fail() const;
+
   struct Close {
     void operator()(std::FILE* file) const { std::fclose(file); }
   };

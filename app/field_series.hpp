@@ -12,7 +12,8 @@
 
 namespace curlew {
 
-/// The field files of a run, `fields/NAME_<step>.*`, and the one file that opens them all with their times.
+/// The field files of a run, `fields/NAME_<step>.hdf`, and `NAME.hdf.series`, which opens them all with their
+/// times
 class FieldSeries {
 public:
   /// `directory` is the run's output directory; `fields/` is created in it. A restart at `restart_time` [s]
@@ -32,7 +33,6 @@ private:
     std::string file;  // relative to the series file
     double time;       // [s]
   };
-  void write_series() const;
 
   std::filesystem::path directory_, path_;
   std::string name_;

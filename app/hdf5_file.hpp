@@ -19,7 +19,7 @@ namespace curlew {
 class Hdf5Writer {
 public:
   /// `user_block`: bytes set aside at the head of the file for the caller (0, or a power of two from 512).
-  explicit Hdf5Writer(const std::filesystem::path& path, std::uint64_t user_block = 0);
+  explicit Hdf5Writer(std::filesystem::path path, std::uint64_t user_block = 0);
   ~Hdf5Writer();
   Hdf5Writer(const Hdf5Writer&) = delete;
   Hdf5Writer& operator=(const Hdf5Writer&) = delete;
@@ -27,22 +27,21 @@ public:
   /// Creates a group; its parent must exist.
   void create_group(const std::string& name);
   /// Writes a dataset of shape (values.size()), or (values.size() / columns, columns) for columns > 1.
-  /// T: double, std::int32_t, std::int64_t, std::uint8_t.
+  /// T: double, std::int64_t or std::uint8_t.
   template <class T>
   void write(const std::string& name, std::span<const T> values, int columns = 1);
-  /// Gives a group or dataset an attribute: a row of 64-bit integers, one double, or a text.
+  /// Gives a group or dataset an attribute: a row of integers, or a text (not empty) of fixed length.
   void write_attribute(const std::string& object, const std::string& name,
                        std::span<const std::int64_t> values);
-  void write_attribute(const std::string& object, const std::string& name, double value);
   void write_attribute(const std::string& object, const std::string& name, std::string_view text);
 
-  /// Closes the HDF5 part: the file is whole under temporary_name(path), and only the user block may change.
+  /// Ends the HDF5 part: the file is whole under temporary_name(path), and only its user block may change.
   void close();
   /// Closes the file, brings it to disk and gives it its name.
   void commit();
 
 private:
-  [[noreturn]] void fail(const std::string& what) const;
+  [[noreturn]] void fail(const std::string& object) const;
   void write_attribute(const std::string& object, const std::string& name, hid_t type, hid_t space,
                        const void* values);
 
@@ -54,7 +53,7 @@ private:
 /// Reads one HDF5 file. Every failure throws InputError naming file, object and cause.
 class Hdf5Reader {
 public:
-  explicit Hdf5Reader(const std::filesystem::path& path);
+  explicit Hdf5Reader(std::filesystem::path path);
   ~Hdf5Reader();
   Hdf5Reader(const Hdf5Reader&) = delete;
   Hdf5Reader& operator=(const Hdf5Reader&) = delete;
@@ -62,17 +61,11 @@ public:
   /// Reads a whole dataset, row by row. T as in Hdf5Writer::write.
   template <class T>
   std::vector<T> read(const std::string& name) const;
-  std::vector<std::int64_t> read_integers(const std::string& object, const std::string& attribute) const;
-  double read_double(const std::string& object, const std::string& attribute) const;
-  std::string read_text(const std::string& object, const std::string& attribute) const;
-
-  /// Names of the datasets and groups of a group, sorted.
+  /// Names of the datasets and groups in a group, sorted.
   std::vector<std::string> members(const std::string& group) const;
-  /// Names of the attributes of a group or dataset, sorted.
-  std::vector<std::string> attributes(const std::string& object) const;
 
 private:
-  [[noreturn]] void fail(const std::string& what) const;
+  [[noreturn]] void fail(const std::string& object) const;
 
   std::filesystem::path path_;
   hid_t file_ = H5I_INVALID_HID;

@@ -1,10 +1,12 @@
 // Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "kernels/platform.hpp"
@@ -52,17 +54,23 @@ public:
              std::span<const FieldView> node_fields) const;
 
 private:
-  std::vector<double> on_cells(const FieldView& field) const;
-  std::vector<double> on_nodes(const FieldView& field) const;
+  void require_nodes(std::span<const Index> nodes, std::size_t cell) const;
+  void add_cell(CellType type, std::span<const Index> nodes, std::size_t cell);
+  void add_polyhedron(std::span<const Index> faces, std::size_t cell);
+  void add_tetrahedron(std::array<std::int64_t, 4> nodes);
+  std::int64_t add_mean(std::span<const Index> nodes);
+  // The field on what is written; `store` holds it where that is more than the mesh itself.
+  std::span<const double> on_cells(const FieldView& field, std::vector<double>& store) const;
+  std::span<const double> on_nodes(const FieldView& field, std::vector<double>& store) const;
 
-  std::size_t mesh_cells_ = 0, mesh_nodes_ = 0;
-  std::vector<Vector3> points_;              // the mesh's nodes, then the added ones [m]
-  std::vector<std::uint8_t> types_;          // VTK cell types
-  std::vector<std::int64_t> offsets_;        // written cells + 1
-  std::vector<std::int64_t> connectivity_;   // nodes of each written cell in VTK's order
-  std::vector<Index> cell_of_;               // mesh cell of each written cell; empty without polyhedra
-  std::vector<std::int64_t> mean_start_{0};  // added nodes + 1 offsets into mean_nodes_
-  std::vector<Index> mean_nodes_;            // the mesh nodes each added node is the mean of
+  std::size_t mesh_cells_, mesh_nodes_;
+  std::vector<Vector3> points_;             // the mesh's nodes, then the added ones [m]
+  std::vector<std::uint8_t> types_;         // VTK cell types
+  std::vector<std::int64_t> offsets_;       // written cells + 1
+  std::vector<std::int64_t> connectivity_;  // nodes of each written cell in VTK's order
+  std::vector<Index> cell_of_;              // mesh cell of each written cell; empty without polyhedra
+  std::vector<std::size_t> mean_start_{0};  // added nodes + 1 offsets into mean_nodes_
+  std::vector<Index> mean_nodes_;           // the mesh nodes each added node is the mean of
 };
 
 }  // namespace curlew
