@@ -57,7 +57,7 @@ void write_file_atomically(const std::filesystem::path& path, std::string_view t
   commit_file(path);
 }
 
-void create_directory(const std::filesystem::path& path) {
+void make_directory(const std::filesystem::path& path) {
   std::error_code failure;
   std::filesystem::create_directories(path, failure);
   if (failure) {

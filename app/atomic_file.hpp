@@ -17,6 +17,6 @@ void commit_file(const std::filesystem::path& path);
 void write_file_atomically(const std::filesystem::path& path, std::string_view text);
 
 /// Creates a directory and its parents where missing. Throws Error naming the path and the cause.
-void create_directory(const std::filesystem::path& path);
+void make_directory(const std::filesystem::path& path);
 
 }  // namespace curlew

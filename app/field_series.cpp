@@ -19,10 +19,11 @@ FieldSeries::FieldSeries(const std::filesystem::path& directory, std::string nam
       path_(directory / (name + ".hdf.series")),
       name_(std::move(name)),
       writer_(std::move(writer)) {
-  create_directory(directory_ / "fields");
+  make_directory(directory_ / "fields");
   if (!restart_time || !std::filesystem::exists(path_)) return;
   try {
-    for (const auto& file : nlohmann::json::parse(std::ifstream(path_)).at("files")) {
+    const auto series = nlohmann::json::parse(std::ifstream(path_));
+    for (const auto& file : series.at("files")) {
       Entry entry{file.at("name"), file.at("time")};
       if (entry.time <= *restart_time) entries_.push_back(std::move(entry));
     }

@@ -158,20 +158,19 @@ void VtkhdfWriter::write(const std::filesystem::path& path, double time,
   file.write(root + "/Types", std::span<const std::uint8_t>(types_));
 
   const auto write_fields = [&](const std::string& group, std::span<const FieldView> fields,
-                                std::size_t entities, auto expand) {
+                                std::size_t entities, const char* entity, auto expand) {
     file.create_group(root + group);
     for (const FieldView& field : fields) {
       REQUIRE(field.values.size() == entities * static_cast<std::size_t>(field.components),
-              fmt::format("field '{}' has {} values with {} components, the mesh {} entities", field.name,
-                          field.values.size(), field.components, entities));
+              fmt::format("field '{}' has {} values of {} components, the mesh {} {}", field.name,
+                          field.values.size() / static_cast<std::size_t>(field.components), field.components,
+                          entities, entity));
       std::vector<double> expanded;
-      file.write(root + group + "/" + field.name, expand(field, expanded), field.components);
+      file.write(root + group + "/" + field.name, (this->*expand)(field, expanded), field.components);
     }
   };
-  write_fields("/CellData", cell_fields, mesh_cells_,
-               [&](const FieldView& field, std::vector<double>& store) { return on_cells(field, store); });
-  write_fields("/PointData", node_fields, mesh_nodes_,
-               [&](const FieldView& field, std::vector<double>& store) { return on_nodes(field, store); });
+  write_fields("/CellData", cell_fields, mesh_cells_, "cells", &VtkhdfWriter::on_cells);
+  write_fields("/PointData", node_fields, mesh_nodes_, "nodes", &VtkhdfWriter::on_nodes);
   file.create_group(root + "/FieldData");
   file.write(root + "/FieldData/TimeValue", std::span<const double>(&time, 1));
   file.commit();
