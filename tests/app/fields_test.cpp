@@ -26,8 +26,8 @@ struct Triangles {
 
 std::vector<double> times_of(const std::filesystem::path& series) {
   std::vector<double> times;
-  for (const auto& file : nlohmann::json::parse(std::ifstream(series))["files"])
-    times.push_back(file["time"]);
+  const auto json = nlohmann::json::parse(std::ifstream(series));
+  for (const auto& file : json["files"]) times.push_back(file["time"]);
   return times;
 }
 
