@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <string>
 
 #include "kernels/error.hpp"
 
@@ -15,46 +16,50 @@ namespace curlew {
 
 namespace {
 
-[[noreturn]] void fail(const std::filesystem::path& path, const char* cause) {
-  throw Error(fmt::format("cannot write '{}': {}", path.string(), cause));
+/// A file descriptor that closes itself.
+class Descriptor {
+public:
+  Descriptor(const std::filesystem::path& path, int flags)
+      : value_(::open(path.c_str(), flags | O_CLOEXEC, 0666)) {}
+  ~Descriptor() {
+    if (value_ >= 0) ::close(value_);
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  operator int() const { return value_; }
+
+private:
+  int value_;
+};
+
+bool write_all(int file, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t count = ::write(file, bytes.data(), bytes.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return false;
+    bytes.remove_prefix(static_cast<std::size_t>(count));
+  }
+  return true;
 }
 
-void synchronise(const std::filesystem::path& path, const std::filesystem::path& reported, int flags) {
-  const int descriptor = ::open(path.c_str(), flags | O_CLOEXEC);
-  if (descriptor < 0) fail(reported, std::strerror(errno));
-  const int status = ::fsync(descriptor);
-  const int cause = errno;
-  ::close(descriptor);
-  // Some file systems cannot synchronise a directory; the file itself is then safe all the same.
-  if (status != 0 && !((flags & O_DIRECTORY) && cause == EINVAL)) fail(reported, std::strerror(cause));
+/// False with errno on failure. The file systems that tell of a failed write late do so at the fsync.
+bool write_durably(const std::filesystem::path& path, std::string_view bytes) {
+  const Descriptor file(path, O_WRONLY | O_CREAT | O_TRUNC);
+  return file >= 0 && write_all(file, bytes) && ::fsync(file) == 0;
 }
 
 }  // namespace
 
-std::filesystem::path temporary_name(const std::filesystem::path& path) {
-  return path.string() + ".tmp";
-}
-
-void commit_file(const std::filesystem::path& path) {
-  const std::filesystem::path temporary = temporary_name(path);
-  synchronise(temporary, path, O_RDONLY);
-  if (std::rename(temporary.c_str(), path.c_str()) != 0) fail(path, std::strerror(errno));
-  const std::filesystem::path parent = path.has_parent_path() ? path.parent_path() : ".";
-  synchronise(parent, path, O_RDONLY | O_DIRECTORY);
-}
-
-void write_file_atomically(const std::filesystem::path& path, std::string_view text) {
-  const std::filesystem::path temporary = temporary_name(path);
-  std::FILE* file = std::fopen(temporary.c_str(), "wbe");
-  if (file == nullptr) fail(path, std::strerror(errno));
-  const bool whole = std::fwrite(text.data(), 1, text.size(), file) == text.size() && std::fflush(file) == 0;
-  const int cause = errno;
-  std::fclose(file);
-  if (!whole) {
+void write_file_atomically(const std::filesystem::path& path, std::string_view bytes) {
+  const std::filesystem::path temporary = path.string() + ".tmp";
+  if (!write_durably(temporary, bytes) || std::rename(temporary.c_str(), path.c_str()) != 0) {
+    const std::string cause = std::strerror(errno);
     std::remove(temporary.c_str());
-    fail(path, std::strerror(cause));
+    throw Error(fmt::format("cannot write '{}': {}", path.string(), cause));
   }
-  commit_file(path);
+  // The rename itself is on disk once the directory is; not every file system can be asked for that.
+  const Descriptor directory(path.has_parent_path() ? path.parent_path() : ".", O_RDONLY | O_DIRECTORY);
+  if (directory >= 0) ::fsync(directory);
 }
 
 void make_directory(const std::filesystem::path& path) {

@@ -6,15 +6,10 @@
 
 namespace curlew {
 
-/// The name under which a file is written until it is whole: next to `path`, so that a rename is atomic.
-std::filesystem::path temporary_name(const std::filesystem::path& path);
-
-/// Brings a whole file written under temporary_name(path) to disk and gives it its name. A kill or a power
-/// failure at any moment leaves the old file or the new one. Throws Error naming the path and the cause.
-void commit_file(const std::filesystem::path& path);
-
-/// Replaces the file at `path` by `text`, atomically. Throws Error naming the path and the cause.
-void write_file_atomically(const std::filesystem::path& path, std::string_view text);
+/// Writes a file under a temporary name, `path` with .tmp behind, brings it to disk and renames it: a kill or
+/// a power failure at any moment leaves the old file or the new one. Throws Error naming the path and the
+/// cause; the old file is then untouched.
+void write_file_atomically(const std::filesystem::path& path, std::string_view bytes);
 
 /// Creates a directory and its parents where missing. Throws Error naming the path and the cause.
 void make_directory(const std::filesystem::path& path);

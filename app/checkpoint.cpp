@@ -22,32 +22,16 @@ constexpr std::size_t user_block = 512;
 constexpr std::string_view magic = "Curlew checkpoint, version ";
 constexpr int format_version = 1;
 
-struct Content {
-  std::uint64_t length = 0;  // bytes behind the user block
-  std::uint32_t crc = 0;     // CRC-32 of these
-};
-
-/// The user block: a line for people and for verification, then zeros.
-std::string user_block_of(Content content) {
-  std::string text =
-      fmt::format("{}{}\nlength {}\ncrc32 {:08x}\n", magic, format_version, content.length, content.crc);
+/// The user block before `content`: lines for people and for verification, then zeros.
+std::string user_block_of(std::uint64_t length, std::uint32_t checksum) {
+  std::string text = fmt::format("{}{}\nlength {}\ncrc32 {:08x}\n", magic, format_version, length, checksum);
   text.resize(user_block, '\0');
   return text;
 }
 
-/// Reads all behind the user block.
-Content content_of(std::istream& file) {
-  Content content;
-  std::vector<char> buffer(1 << 20);
-  file.seekg(user_block);
-  while (file) {
-    file.read(buffer.data(), std::ssize(buffer));
-    const auto count = static_cast<std::size_t>(file.gcount());
-    content.length += count;
-    content.crc = static_cast<std::uint32_t>(
-        crc32_z(content.crc, reinterpret_cast<const unsigned char*>(buffer.data()), count));
-  }
-  return content;
+std::uint32_t add_to_checksum(std::uint32_t checksum, std::span<const char> bytes) {
+  return static_cast<std::uint32_t>(
+      crc32_z(checksum, reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size()));
 }
 
 [[noreturn]] void reject(const std::filesystem::path& path, const std::string& damage) {
@@ -71,12 +55,20 @@ void verify(const std::filesystem::path& path) {
     reject(path,
            fmt::format("its format has version {}, this program reads version {}", version, format_version));
   }
-  const Content content = content_of(file);
-  if (stored != user_block_of(content)) {
+  std::uint64_t length = 0;
+  std::uint32_t checksum = 0;
+  std::vector<char> buffer(1 << 20);
+  while (file) {
+    file.read(buffer.data(), std::ssize(buffer));
+    const std::span<const char> bytes(buffer.data(), static_cast<std::size_t>(file.gcount()));
+    length += bytes.size();
+    checksum = add_to_checksum(checksum, bytes);
+  }
+  if (stored != user_block_of(length, checksum)) {
     std::string lines = stored.substr(0, stored.find('\0'));
     std::ranges::replace(lines, '\n', ';');
     reject(path, fmt::format("it is damaged: it should hold '{}' but has length {} and checksum {:08x}",
-                             lines, content.length, content.crc));
+                             lines, length, checksum));
   }
 }
 
@@ -141,14 +133,9 @@ std::filesystem::path write_checkpoint(const std::filesystem::path& directory, c
   });
   write_group<double>(file, "/arrays", checkpoint.arrays,
                       [](const std::vector<double>& values) { return std::span(values); });
-  file.close();
-  std::fstream written(temporary_name(path), std::ios::binary | std::ios::in | std::ios::out);
-  const std::string block = user_block_of(content_of(written));
-  written.clear();
-  written.seekp(0);
-  written.write(block.data(), std::ssize(block));
-  written.close();
-  REQUIRE(written.good(), fmt::format("cannot write '{}': its checksum could not be stored", path.string()));
+  const std::span<char> bytes = file.close();
+  const std::span<const char> content = bytes.subspan(user_block);
+  std::ranges::copy(user_block_of(content.size(), add_to_checksum(0, content)), bytes.begin());
   file.commit();
   keep_last_two(directory, checkpoint.step);
   return path;

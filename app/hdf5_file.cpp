@@ -2,9 +2,9 @@
 #include "app/hdf5_file.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <array>
+#include <cstdlib>
 #include <utility>
 
 #include "app/atomic_file.hpp"
@@ -68,36 +68,51 @@ std::string sentence(const char* verb, const std::filesystem::path& path, const 
   return fmt::format("cannot {} '{}'{}: {}", verb, path.string(), where, cause_of_failure());
 }
 
-/// Closing a file closes all that is open in it. File systems without locks are no obstacle.
+/// Properties of an open file. Closing it closes all that is open in it.
 hid_t file_access() {
   // Failures are reported by exceptions; the library's own printing of its error stack is off.
   H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
   const hid_t access = H5Pcreate(H5P_FILE_ACCESS);
   H5Pset_fclose_degree(access, H5F_CLOSE_STRONG);
-  H5Pset_file_locking(access, true, true);
   return access;
+}
+
+/// Lets the library keep a file in memory and hand its bytes to `memory` on closing it.
+void keep_in_memory(hid_t access, detail::MemoryFile& memory) {
+  // Growing by single bytes makes the buffer exactly as long as the file.
+  H5Pset_fapl_core(access, 1, false);
+  H5FD_file_image_callbacks_t callbacks = {};
+  callbacks.image_free = [](void* bytes, H5FD_file_image_op_t operation, void* owner) -> herr_t {
+    if (operation == H5FD_FILE_IMAGE_OP_FILE_CLOSE) {
+      static_cast<detail::MemoryFile*>(owner)->bytes = bytes;
+    } else {
+      std::free(bytes);
+    }
+    return 0;
+  };
+  callbacks.image_malloc = [](std::size_t size, H5FD_file_image_op_t, void*) { return std::malloc(size); };
+  callbacks.image_realloc = [](void* bytes, std::size_t size, H5FD_file_image_op_t, void*) {
+    return std::realloc(bytes, size);
+  };
+  callbacks.udata_copy = [](void* owner) { return owner; };
+  callbacks.udata_free = [](void*) -> herr_t { return 0; };
+  callbacks.udata = &memory;
+  H5Pset_file_image_callbacks(access, &callbacks);
 }
 
 }  // namespace
 
 Hdf5Writer::Hdf5Writer(std::filesystem::path path, std::uint64_t user_block) : path_(std::move(path)) {
   const Handle access(file_access(), H5Pclose);
+  keep_in_memory(access, memory_);
   const Handle creation(H5Pcreate(H5P_FILE_CREATE), H5Pclose);
   if (H5Pset_userblock(creation, user_block) < 0) fail("");
-  file_ = H5Fcreate(temporary_name(path_).c_str(), H5F_ACC_TRUNC, creation, access);
+  file_ = H5Fcreate(path_.c_str(), H5F_ACC_TRUNC, creation, access);
   if (file_ < 0) fail("");
 }
 
 Hdf5Writer::~Hdf5Writer() {
-  if (committed_) return;
-  const std::filesystem::path temporary = temporary_name(path_);
-  if (file_ >= 0) {
-    // After a full disk the library could not flush and would keep the file half closed: make room first.
-    [[maybe_unused]] const int status = ::truncate(temporary.c_str(), 0);
-    H5Fclose(file_);
-  }
-  std::error_code ignored;
-  std::filesystem::remove(temporary, ignored);
+  if (file_ >= 0) H5Fclose(file_);
 }
 
 void Hdf5Writer::create_group(const std::string& name) {
@@ -148,17 +163,19 @@ void Hdf5Writer::write_attribute(const std::string& object, const std::string& n
   if (attribute.invalid() || H5Awrite(attribute, type, values) < 0) fail(object);
 }
 
-void Hdf5Writer::close() {
-  if (file_ < 0) return;
-  if (H5Fflush(file_, H5F_SCOPE_LOCAL) < 0) fail("");
-  const hid_t file = std::exchange(file_, H5I_INVALID_HID);
-  if (H5Fclose(file) < 0) fail("");
+std::span<char> Hdf5Writer::close() {
+  if (file_ >= 0) {
+    hsize_t size = 0;
+    if (H5Fflush(file_, H5F_SCOPE_LOCAL) < 0 || H5Fget_filesize(file_, &size) < 0) fail("");
+    if (H5Fclose(std::exchange(file_, H5I_INVALID_HID)) < 0) fail("");
+    memory_.size = size;
+  }
+  return {static_cast<char*>(memory_.bytes), memory_.size};
 }
 
 void Hdf5Writer::commit() {
-  close();
-  commit_file(path_);
-  committed_ = true;
+  const std::span<const char> bytes = close();
+  write_file_atomically(path_, {bytes.data(), bytes.size()});
 }
 
 void Hdf5Writer::fail(const std::string& object) const {

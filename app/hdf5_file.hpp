@@ -4,6 +4,7 @@
 #include <hdf5.h>
 
 #include <cstdint>
+#include <cstdlib>
 #include <filesystem>
 #include <span>
 #include <string>
@@ -12,7 +13,23 @@
 
 namespace curlew {
 
-/// Writes one HDF5 file. It appears under its name only with commit(); without, nothing is left of it.
+namespace detail {
+
+/// The bytes of a file in memory, handed over by the HDF5 library when it closes the file.
+struct MemoryFile {
+  MemoryFile() = default;
+  ~MemoryFile() { std::free(bytes); }
+  MemoryFile(const MemoryFile&) = delete;
+  MemoryFile& operator=(const MemoryFile&) = delete;
+
+  void* bytes = nullptr;
+  std::size_t size = 0;
+};
+
+}  // namespace detail
+
+/// Writes one HDF5 file. It is put together in memory and appears under its name, whole, with commit(): the
+/// HDF5 library cannot recover from a failed write (on a full disk it would crash at the program's end).
 ///
 /// Objects are named by their path in the file ("/group/name"). Values are stored in this machine's format,
 /// contiguous and uncompressed. Every failure throws Error naming file, object and cause.
@@ -35,9 +52,9 @@ public:
                        std::span<const std::int64_t> values);
   void write_attribute(const std::string& object, const std::string& name, std::string_view text);
 
-  /// Ends the HDF5 part: the file is whole under temporary_name(path), and only its user block may change.
-  void close();
-  /// Closes the file, brings it to disk and gives it its name.
+  /// Ends the HDF5 part and returns the whole file, the user block in front for the caller to fill in.
+  std::span<char> close();
+  /// Closes the file, brings it to disk and gives it its name, atomically.
   void commit();
 
 private:
@@ -47,7 +64,7 @@ private:
 
   std::filesystem::path path_;
   hid_t file_ = H5I_INVALID_HID;
-  bool committed_ = false;
+  detail::MemoryFile memory_;
 };
 
 /// Reads one HDF5 file. Every failure throws InputError naming file, object and cause.
