@@ -12,8 +12,8 @@
 
 namespace curlew {
 
-/// The field files of a run, `fields/NAME_<step>.hdf`, and `NAME.hdf.series`, which opens them all with their
-/// times
+/// The field files of a run, `fields/NAME_<step>.hdf`, and `NAME.hdf.series`, which ParaView opens as one
+/// data set with all times.
 class FieldSeries {
 public:
   /// `directory` is the run's output directory; `fields/` is created in it. A restart at `restart_time` [s]

@@ -107,7 +107,8 @@ Hdf5Writer::Hdf5Writer(std::filesystem::path path, std::uint64_t user_block) : p
   keep_in_memory(access, memory_);
   const Handle creation(H5Pcreate(H5P_FILE_CREATE), H5Pclose);
   if (H5Pset_userblock(creation, user_block) < 0) fail("");
-  file_ = H5Fcreate(path_.c_str(), H5F_ACC_TRUNC, creation, access);
+  // A name no file can have: under its own the library would first load the file that is to be replaced.
+  file_ = H5Fcreate((path_ / "in memory").c_str(), H5F_ACC_TRUNC, creation, access);
   if (file_ < 0) fail("");
 }
 
