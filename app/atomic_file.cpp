@@ -18,7 +18,7 @@ namespace {
 
 /// A file descriptor that closes itself.
 class Descriptor {
-public:
+ public:
   Descriptor(const std::filesystem::path& path, int flags)
       : value_(::open(path.c_str(), flags | O_CLOEXEC, 0666)) {}
   ~Descriptor() {
@@ -28,7 +28,7 @@ public:
   Descriptor& operator=(const Descriptor&) = delete;
   operator int() const { return value_; }
 
-private:
+ private:
   int value_;
 };
 

@@ -20,7 +20,7 @@ struct CsvColumn {
 /// A table that grows by a row now and then: `# units: time [s], …`, the names, then rows of numbers in the
 /// shortest form that reads back to the same bits. Every row is flushed.
 class CsvWriter {
-public:
+ public:
   /// Starts a new file, or at a restart at `restart_time` [s] continues the one there from its rows with
   /// time <= restart_time (a column `time` is required then). Throws Error naming the path and the cause, and
   /// InputError if the file to continue has other columns.
@@ -30,7 +30,7 @@ public:
   /// Appends one number per column. Throws Error naming the path and the cause.
   void write_row(std::span<const double> row);
 
-private:
+ private:
   void write(const std::string& text);
   [[noreturn]] void fail() const;
 

@@ -15,7 +15,7 @@ namespace curlew {
 /// The field files of a run, `fields/NAME_<step>.hdf`, and `NAME.hdf.series`, which ParaView opens as one
 /// data set with all times.
 class FieldSeries {
-public:
+ public:
   /// `directory` is the run's output directory; `fields/` is created in it. A restart at `restart_time` [s]
   /// keeps the entries up to and including that time; a new run starts an empty series.
   FieldSeries(const std::filesystem::path& directory, std::string name, VtkhdfWriter writer,
@@ -28,7 +28,7 @@ public:
   /// The file that opens the whole run.
   const std::filesystem::path& path() const { return path_; }
 
-private:
+ private:
   struct Entry {
     std::string file;  // relative to the series file
     double time;       // [s]

@@ -16,7 +16,7 @@ namespace {
 
 /// Owns an HDF5 identifier.
 class Handle {
-public:
+ public:
   Handle(hid_t id, herr_t (*close)(hid_t)) : id_(id), close_(close) {}
   ~Handle() {
     if (id_ >= 0) close_(id_);
@@ -26,7 +26,7 @@ public:
   operator hid_t() const { return id_; }
   bool invalid() const { return id_ < 0; }
 
-private:
+ private:
   hid_t id_;
   herr_t (*close_)(hid_t);
 };

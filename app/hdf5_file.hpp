@@ -34,7 +34,7 @@ struct MemoryFile {
 /// Objects are named by their path in the file ("/group/name"). Values are stored in this machine's format,
 /// contiguous and uncompressed. Every failure throws Error naming file, object and cause.
 class Hdf5Writer {
-public:
+ public:
   /// `user_block`: bytes set aside at the head of the file for the caller (0, or a power of two from 512).
   explicit Hdf5Writer(std::filesystem::path path, std::uint64_t user_block = 0);
   ~Hdf5Writer();
@@ -57,7 +57,7 @@ public:
   /// Closes the file, brings it to disk and gives it its name, atomically.
   void commit();
 
-private:
+ private:
   [[noreturn]] void fail(const std::string& object) const;
   void write_attribute(const std::string& object, const std::string& name, hid_t type, hid_t space,
                        const void* values);
@@ -69,7 +69,7 @@ private:
 
 /// Reads one HDF5 file. Every failure throws InputError naming file, object and cause.
 class Hdf5Reader {
-public:
+ public:
   explicit Hdf5Reader(std::filesystem::path path);
   ~Hdf5Reader();
   Hdf5Reader(const Hdf5Reader&) = delete;
@@ -81,7 +81,7 @@ public:
   /// Names of the datasets and groups in a group, sorted.
   std::vector<std::string> members(const std::string& group) const;
 
-private:
+ private:
   [[noreturn]] void fail(const std::string& object) const;
 
   std::filesystem::path path_;

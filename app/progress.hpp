@@ -19,7 +19,7 @@ struct ProgressItem {
 
 /// Tells how far a run is: one updating line on a terminal, a plain line now and then elsewhere.
 class Progress {
-public:
+ public:
   enum class Mode { Terminal, Lines, Quiet };
 
   /// `end_time` [s] gives the time left; none where the end is not known beforehand. `clock` counts wall
@@ -39,7 +39,7 @@ public:
   /// Prints the last step's line, if it is not there yet, and `sentence`.
   void finish(std::string_view sentence);
 
-private:
+ private:
   void print_line();
 
   std::ostream& out_;

@@ -44,7 +44,7 @@ static_assert(sizeof(Vector3) == 3 * sizeof(double));
 /// point of each face and each edge of that face. The tetrahedra repeat the cell's values; an added node has
 /// the mean of the values at the nodes it is the mean of.
 class VtkhdfWriter {
-public:
+ public:
   /// Copies what it needs of the mesh. Throws Error on a malformed mesh.
   explicit VtkhdfWriter(MeshView mesh);
 
@@ -53,7 +53,7 @@ public:
   void write(const std::filesystem::path& path, double time, std::span<const FieldView> cell_fields,
              std::span<const FieldView> node_fields) const;
 
-private:
+ private:
   void require_nodes(std::span<const Index> nodes, std::size_t cell) const;
   void add_cell(CellType type, std::span<const Index> nodes, std::size_t cell);
   void add_polyhedron(std::span<const Index> faces, std::size_t cell);

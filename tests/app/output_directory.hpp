@@ -8,7 +8,7 @@ namespace curlew::test {
 
 /// A directory for the files of one test, gone with it.
 class OutputDirectory {
-public:
+ public:
   OutputDirectory();
   ~OutputDirectory();
   OutputDirectory(const OutputDirectory&) = delete;
@@ -19,13 +19,13 @@ public:
   /// Names of the files in it, sorted, with a space between.
   std::string names() const;
 
-private:
+ private:
   std::filesystem::path path_;
 };
 
 /// While it lives, no file of this process grows beyond `bytes`: a disk that fills up, without needing one.
 class FullDisk {
-public:
+ public:
   explicit FullDisk(std::size_t bytes);
   ~FullDisk();
   FullDisk(const FullDisk&) = delete;
