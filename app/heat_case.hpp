@@ -15,6 +15,7 @@
 #include "app/expression.hpp"
 #include "app/mesh_settings.hpp"
 #include "kernels/vector3.hpp"
+#include "physics/heat_diffusion.hpp"
 
 namespace curlew {
 
@@ -25,8 +26,6 @@ struct TimeSettings {
   Real end = 0;         ///< [s], after start
   Real step = 0;        ///< [s]
 };
-
-enum class HeatScheme { CrankNicolson, BackwardEuler };
 
 /// [material.REGION]
 struct MaterialSettings {

@@ -1,0 +1,17 @@
+// Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
+#pragma once
+
+#include <filesystem>
+#include <string_view>
+
+namespace curlew {
+
+/// Writes a file under a temporary name, `path` with .tmp behind, brings it to disk and renames it: a kill or
+/// a power failure at any moment leaves the old file or the new one. Throws Error naming the path and the
+/// cause; the old file is then untouched.
+void write_file_atomically(const std::filesystem::path& path, std::string_view bytes);
+
+/// Creates a directory and its parents where missing. Throws Error naming the path and the cause.
+void make_directory(const std::filesystem::path& path);
+
+}  // namespace curlew

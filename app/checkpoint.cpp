@@ -1,0 +1,178 @@
+// Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
+#include "app/checkpoint.hpp"
+
+#include <fmt/format.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <charconv>
+#include <fstream>
+#include <functional>
+#include <span>
+
+#include "app/atomic_file.hpp"
+#include "app/hdf5_file.hpp"
+#include "kernels/error.hpp"
+
+namespace curlew {
+
+namespace {
+
+constexpr std::size_t user_block = 512;
+constexpr std::string_view magic = "Curlew checkpoint, version ";
+constexpr int format_version = 1;
+
+/// The user block before `content`: lines for people and for verification, then zeros.
+std::string user_block_of(std::uint64_t length, std::uint32_t checksum) {
+  std::string text = fmt::format("{}{}\nlength {}\ncrc32 {:08x}\n", magic, format_version, length, checksum);
+  text.resize(user_block, '\0');
+  return text;
+}
+
+std::uint32_t add_to_checksum(std::uint32_t checksum, std::span<const char> bytes) {
+  return static_cast<std::uint32_t>(
+      crc32_z(checksum, reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size()));
+}
+
+[[noreturn]] void reject(const std::filesystem::path& path, const std::string& damage) {
+  throw InputError(fmt::format("cannot restart from '{}': {}", path.string(), damage));
+}
+
+void verify(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) reject(path, "it does not exist or cannot be read");
+  std::string stored(user_block, '\0');
+  file.read(stored.data(), std::ssize(stored));
+  if (file.gcount() < std::ssize(stored)) {
+    reject(path, fmt::format("it is cut off after {} bytes", file.gcount()));
+  }
+  if (!stored.starts_with(magic))
+    reject(path, "it is not a checkpoint of Curlew, or its first bytes are damaged");
+  int version = 0;
+  const char* digits = stored.data() + magic.size();
+  std::from_chars(digits, stored.data() + stored.size(), version);
+  if (version != format_version) {
+    reject(path,
+           fmt::format("its format has version {}, this program reads version {}", version, format_version));
+  }
+  std::uint64_t length = 0;
+  std::uint32_t checksum = 0;
+  std::vector<char> buffer(1 << 20);
+  while (file) {
+    file.read(buffer.data(), std::ssize(buffer));
+    const std::span<const char> bytes(buffer.data(), static_cast<std::size_t>(file.gcount()));
+    length += bytes.size();
+    checksum = add_to_checksum(checksum, bytes);
+  }
+  if (stored != user_block_of(length, checksum)) {
+    std::string lines = stored.substr(0, stored.find('\0'));
+    std::ranges::replace(lines, '\n', ';');
+    reject(path, fmt::format("it is damaged: it should hold '{}' but has length {} and checksum {:08x}",
+                             lines, length, checksum));
+  }
+}
+
+/// Checkpoints (or their leftover temporary files) in a directory, by step.
+std::map<std::int64_t, std::filesystem::path> files_by_step(const std::filesystem::path& directory,
+                                                            std::string_view ending) {
+  constexpr std::string_view start = "checkpoint_";
+  std::map<std::int64_t, std::filesystem::path> files;
+  std::error_code failure;
+  for (const auto& entry : std::filesystem::directory_iterator(directory, failure)) {
+    const std::string name = entry.path().filename().string();
+    if (!name.starts_with(start) || !name.ends_with(ending)) continue;
+    std::int64_t step = 0;
+    const char* end = name.data() + name.size() - ending.size();
+    const auto parsed = std::from_chars(name.data() + start.size(), end, step);
+    if (parsed.ec == std::errc() && parsed.ptr == end) files[step] = entry.path();
+  }
+  return files;
+}
+
+void keep_last_two(const std::filesystem::path& directory, std::int64_t step) {
+  std::error_code ignored;  // what cannot be deleted now is tried again after the next checkpoint
+  for (const auto& [other, path] : files_by_step(directory, ".h5.tmp"))
+    std::filesystem::remove(path, ignored);
+  const auto files = files_by_step(directory, ".h5");
+  const auto current = files.find(step);
+  for (auto file = files.begin(); file != files.end(); ++file) {
+    if (file != current && std::next(file) != current) std::filesystem::remove(file->second, ignored);
+  }
+}
+
+template <class Stored, class Values>
+void write_group(Hdf5Writer& file, const std::string& group, const Values& values,
+                 const std::function<std::span<const Stored>(const typename Values::mapped_type&)>& stored) {
+  file.create_group(group);
+  for (const auto& [name, value] : values) {
+    REQUIRE(
+        !name.empty() && name != "." && name.find('/') == std::string::npos,
+        fmt::format("'{}' cannot name a value in a checkpoint: a name is not empty and has no slash", name));
+    file.write(group + "/" + name, stored(value));
+  }
+}
+
+/// The one value of a dataset.
+template <class T>
+T read_one(const Hdf5Reader& file, const std::string& name) {
+  return file.read<T>(name).at(0);
+}
+
+}  // namespace
+
+std::filesystem::path write_checkpoint(const std::filesystem::path& directory, const Checkpoint& checkpoint) {
+  const std::filesystem::path path = directory / fmt::format("checkpoint_{}.h5", checkpoint.step);
+  Hdf5Writer file(path, user_block);
+  const auto one = [](const auto& value) { return std::span(&value, 1); };
+  file.write("/step", one(checkpoint.step));
+  file.write("/time", one(checkpoint.time));
+  write_group<double>(file, "/numbers", checkpoint.numbers, one);
+  write_group<std::int64_t>(file, "/integers", checkpoint.integers, one);
+  write_group<std::uint8_t>(file, "/texts", checkpoint.texts, [](const std::string& text) {
+    return std::span(reinterpret_cast<const std::uint8_t*>(text.data()), text.size());
+  });
+  write_group<double>(file, "/arrays", checkpoint.arrays,
+                      [](const std::vector<double>& values) { return std::span(values); });
+  const std::span<char> bytes = file.close();
+  const std::span<const char> content = bytes.subspan(user_block);
+  std::ranges::copy(user_block_of(content.size(), add_to_checksum(0, content)), bytes.begin());
+  file.commit();
+  keep_last_two(directory, checkpoint.step);
+  return path;
+}
+
+Checkpoint read_checkpoint(const std::filesystem::path& path) {
+  verify(path);
+  const Hdf5Reader file(path);
+  Checkpoint checkpoint;
+  checkpoint.step = read_one<std::int64_t>(file, "/step");
+  checkpoint.time = read_one<double>(file, "/time");
+  for (const auto& name : file.members("/numbers")) {
+    checkpoint.numbers[name] = read_one<double>(file, "/numbers/" + name);
+  }
+  for (const auto& name : file.members("/integers")) {
+    checkpoint.integers[name] = read_one<std::int64_t>(file, "/integers/" + name);
+  }
+  for (const auto& name : file.members("/texts")) {
+    const auto bytes = file.read<std::uint8_t>("/texts/" + name);
+    checkpoint.texts[name] = std::string(bytes.begin(), bytes.end());
+  }
+  for (const auto& name : file.members("/arrays"))
+    checkpoint.arrays[name] = file.read<double>("/arrays/" + name);
+  return checkpoint;
+}
+
+std::optional<FoundCheckpoint> find_newest_valid_checkpoint(const std::filesystem::path& directory) {
+  std::vector<std::string> notes;
+  const auto files = files_by_step(directory, ".h5");
+  for (auto file = files.rbegin(); file != files.rend(); ++file) {
+    try {
+      return FoundCheckpoint{file->second, read_checkpoint(file->second), notes};
+    } catch (const InputError& damage) {
+      notes.push_back(fmt::format("{}; trying the checkpoint before it", damage.what()));
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace curlew

@@ -1,0 +1,45 @@
+// Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace curlew {
+
+/// The state of a run, complete enough to continue to the same bits. Names are the caller's.
+struct Checkpoint {
+  std::int64_t step = 0;
+  double time = 0;  ///< [s]
+  std::map<std::string, double> numbers;
+  std::map<std::string, std::int64_t> integers;
+  std::map<std::string, std::string> texts;
+  std::map<std::string, std::vector<double>> arrays;
+  bool operator==(const Checkpoint&) const = default;
+};
+
+/// Writes `directory`/checkpoint_<step>.h5 and returns its path. A kill at any moment leaves whole files
+/// only. Then keeps this one and the one before it and deletes the rest, also those of later steps: they
+/// belong to a run that this one replaces. Throws Error naming the path and the cause; the earlier ones are
+/// then untouched.
+///
+/// The file is HDF5 behind a user block of 512 bytes that holds the format's version and the length and
+/// CRC-32 checksum of all that follows.
+std::filesystem::path write_checkpoint(const std::filesystem::path& directory, const Checkpoint& checkpoint);
+
+/// Reads and verifies a checkpoint. Throws InputError naming the file and the damage.
+Checkpoint read_checkpoint(const std::filesystem::path& path);
+
+struct FoundCheckpoint {
+  std::filesystem::path path;
+  Checkpoint checkpoint;
+  std::vector<std::string> notes;  ///< a sentence for each newer checkpoint passed over because of damage
+};
+
+/// The checkpoint of the highest step in `directory` that verifies; none where there is none.
+std::optional<FoundCheckpoint> find_newest_valid_checkpoint(const std::filesystem::path& directory);
+
+}  // namespace curlew

@@ -1,0 +1,53 @@
+// Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
+#pragma once
+
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace curlew {
+
+/// A column of a CSV file; `unit` as written in brackets ("m/s"; "1" for a pure number).
+struct CsvColumn {
+  std::string name;
+  std::string unit;
+};
+
+/// A table that grows by a row now and then: `# units: time [s], …`, the names, then rows of numbers in the
+/// shortest form that reads back to the same bits. Every row is flushed.
+class CsvWriter {
+ public:
+  /// Starts a new file, or at a restart at `restart_time` [s] continues the one there from its rows with
+  /// time <= restart_time (a column `time` is required then). Throws Error naming the path and the cause, and
+  /// InputError if the file to continue has other columns.
+  CsvWriter(const std::filesystem::path& path, std::vector<CsvColumn> columns,
+            std::optional<double> restart_time = std::nullopt);
+
+  /// Appends one number per column. Throws Error naming the path and the cause.
+  void write_row(std::span<const double> row);
+
+ private:
+  void write(const std::string& text);
+  [[noreturn]] void fail() const;
+
+  struct Close {
+    void operator()(std::FILE* file) const { std::fclose(file); }
+  };
+  std::filesystem::path path_;
+  std::vector<CsvColumn> columns_;
+  std::unique_ptr<std::FILE, Close> file_;
+};
+
+/// Writes a whole table at once (a line monitor at one time): `values` row by row, one number per column;
+/// `time` [s] goes into the first line. Throws Error naming the path and the cause.
+void write_csv(const std::filesystem::path& path, double time, const std::vector<CsvColumn>& columns,
+               std::span<const double> values);
+
+/// The columns of a field in a CSV file: `name`, or `name_x`, `name_y`, `name_z` for a vector.
+std::vector<CsvColumn> field_columns(const std::string& name, const std::string& unit, int components);
+
+}  // namespace curlew

@@ -1,0 +1,47 @@
+// Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
+#include "app/field_series.hpp"
+
+#include <fmt/format.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "app/atomic_file.hpp"
+#include "kernels/error.hpp"
+
+namespace curlew {
+
+FieldSeries::FieldSeries(const std::filesystem::path& directory, std::string name, VtkhdfWriter writer,
+                         std::optional<double> restart_time)
+    : directory_(directory),
+      // ParaView 5.11 knows VTKHDF by the extension .hdf alone, and its series by .hdf.series.
+      path_(directory / (name + ".hdf.series")),
+      name_(std::move(name)),
+      writer_(std::move(writer)) {
+  make_directory(directory_ / "fields");
+  if (!restart_time || !std::filesystem::exists(path_)) return;
+  try {
+    const auto series = nlohmann::json::parse(std::ifstream(path_));
+    for (const auto& file : series.at("files")) {
+      Entry entry{file.at("name"), file.at("time")};
+      if (entry.time <= *restart_time) entries_.push_back(std::move(entry));
+    }
+  } catch (const nlohmann::json::exception& failure) {
+    throw InputError(fmt::format("cannot continue the series '{}': {}; remove it to start a new one",
+                                 path_.string(), failure.what()));
+  }
+}
+
+void FieldSeries::write(std::int64_t step, double time, std::span<const FieldView> cell_fields,
+                        std::span<const FieldView> node_fields) {
+  const std::string file = fmt::format("fields/{}_{:06}.hdf", name_, step);
+  writer_.write(directory_ / file, time, cell_fields, node_fields);
+  entries_.push_back({file, time});
+  nlohmann::ordered_json series = {{"file-series-version", "1.0"},
+                                   {"files", nlohmann::ordered_json::array()}};
+  for (const Entry& entry : entries_) series["files"].push_back({{"name", entry.file}, {"time", entry.time}});
+  write_file_atomically(path_, series.dump(2) + "\n");
+}
+
+}  // namespace curlew

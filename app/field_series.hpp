@@ -1,0 +1,43 @@
+// Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "app/vtkhdf_writer.hpp"
+
+namespace curlew {
+
+/// The field files of a run, `fields/NAME_<step>.hdf`, and `NAME.hdf.series`, which ParaView opens as one
+/// data set with all times.
+class FieldSeries {
+ public:
+  /// `directory` is the run's output directory; `fields/` is created in it. A restart at `restart_time` [s]
+  /// keeps the entries up to and including that time; a new run starts an empty series.
+  FieldSeries(const std::filesystem::path& directory, std::string name, VtkhdfWriter writer,
+              std::optional<double> restart_time = std::nullopt);
+
+  /// Writes the fields at `time` [s] and then the series file. Throws Error naming the path and the cause.
+  void write(std::int64_t step, double time, std::span<const FieldView> cell_fields,
+             std::span<const FieldView> node_fields);
+
+  /// The file that opens the whole run.
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  struct Entry {
+    std::string file;  // relative to the series file
+    double time;       // [s]
+  };
+
+  std::filesystem::path directory_, path_;
+  std::string name_;
+  VtkhdfWriter writer_;
+  std::vector<Entry> entries_;
+};
+
+}  // namespace curlew

@@ -1,0 +1,229 @@
+// Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
+#include "app/hdf5_file.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cstdlib>
+#include <utility>
+
+#include "app/atomic_file.hpp"
+#include "kernels/error.hpp"
+
+namespace curlew {
+
+namespace {
+
+/// Owns an HDF5 identifier.
+class Handle {
+ public:
+  Handle(hid_t id, herr_t (*close)(hid_t)) : id_(id), close_(close) {}
+  ~Handle() {
+    if (id_ >= 0) close_(id_);
+  }
+  Handle(const Handle&) = delete;
+  Handle& operator=(const Handle&) = delete;
+  operator hid_t() const { return id_; }
+  bool invalid() const { return id_ < 0; }
+
+ private:
+  hid_t id_;
+  herr_t (*close_)(hid_t);
+};
+
+template <class T>
+hid_t native_type();
+template <>
+hid_t native_type<double>() {
+  return H5T_NATIVE_DOUBLE;
+}
+template <>
+hid_t native_type<std::int64_t>() {
+  return H5T_NATIVE_INT64;
+}
+template <>
+hid_t native_type<std::uint8_t>() {
+  return H5T_NATIVE_UINT8;
+}
+
+/// What the innermost function of the HDF5 library that failed has to say; the system's own words where it
+/// quotes them.
+std::string cause_of_failure() {
+  std::string cause;
+  const auto take_first = [](unsigned number, const H5E_error2_t* error, void* text) -> herr_t {
+    if (number == 0) *static_cast<std::string*>(text) = error->desc;
+    return 0;
+  };
+  H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, take_first, &cause);
+  const std::string quote = "error message = '";
+  if (const auto start = cause.find(quote); start != std::string::npos) {
+    const auto from = start + quote.size();
+    cause = cause.substr(from, cause.find('\'', from) - from);
+  }
+  return cause.empty() ? "unknown failure of the HDF5 library" : cause;
+}
+
+std::string sentence(const char* verb, const std::filesystem::path& path, const std::string& object) {
+  const std::string where = object.empty() ? "" : fmt::format(", object '{}'", object);
+  return fmt::format("cannot {} '{}'{}: {}", verb, path.string(), where, cause_of_failure());
+}
+
+/// Properties of an open file. Closing it closes all that is open in it.
+hid_t file_access() {
+  // Failures are reported by exceptions; the library's own printing of its error stack is off.
+  H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
+  const hid_t access = H5Pcreate(H5P_FILE_ACCESS);
+  H5Pset_fclose_degree(access, H5F_CLOSE_STRONG);
+  return access;
+}
+
+/// Lets the library keep a file in memory and hand its bytes to `memory` on closing it.
+void keep_in_memory(hid_t access, detail::MemoryFile& memory) {
+  // Growing by single bytes makes the buffer exactly as long as the file.
+  H5Pset_fapl_core(access, 1, false);
+  H5FD_file_image_callbacks_t callbacks = {};
+  callbacks.image_free = [](void* bytes, H5FD_file_image_op_t operation, void* owner) -> herr_t {
+    if (operation == H5FD_FILE_IMAGE_OP_FILE_CLOSE) {
+      static_cast<detail::MemoryFile*>(owner)->bytes = bytes;
+    } else {
+      std::free(bytes);
+    }
+    return 0;
+  };
+  callbacks.image_malloc = [](std::size_t size, H5FD_file_image_op_t, void*) { return std::malloc(size); };
+  callbacks.image_realloc = [](void* bytes, std::size_t size, H5FD_file_image_op_t, void*) {
+    return std::realloc(bytes, size);
+  };
+  callbacks.udata_copy = [](void* owner) { return owner; };
+  callbacks.udata_free = [](void*) -> herr_t { return 0; };
+  callbacks.udata = &memory;
+  H5Pset_file_image_callbacks(access, &callbacks);
+}
+
+}  // namespace
+
+Hdf5Writer::Hdf5Writer(std::filesystem::path path, std::uint64_t user_block) : path_(std::move(path)) {
+  const Handle access(file_access(), H5Pclose);
+  keep_in_memory(access, memory_);
+  const Handle creation(H5Pcreate(H5P_FILE_CREATE), H5Pclose);
+  if (H5Pset_userblock(creation, user_block) < 0) fail("");
+  // A name no file can have: under its own the library would first load the file that is to be replaced.
+  file_ = H5Fcreate((path_ / "in memory").c_str(), H5F_ACC_TRUNC, creation, access);
+  if (file_ < 0) fail("");
+}
+
+Hdf5Writer::~Hdf5Writer() {
+  if (file_ >= 0) H5Fclose(file_);
+}
+
+void Hdf5Writer::create_group(const std::string& name) {
+  const Handle group(H5Gcreate2(file_, name.c_str(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Gclose);
+  if (group.invalid()) fail(name);
+}
+
+template <class T>
+void Hdf5Writer::write(const std::string& name, std::span<const T> values, int columns) {
+  const auto width = static_cast<std::size_t>(columns);
+  REQUIRE(columns >= 1 && values.size() % width == 0,
+          fmt::format("dataset '{}': {} values do not make rows of {}", name, values.size(), columns));
+  const std::array<hsize_t, 2> shape = {values.size() / width, width};
+  const Handle space(H5Screate_simple(columns > 1 ? 2 : 1, shape.data(), nullptr), H5Sclose);
+  if (space.invalid()) fail(name);
+  const Handle dataset(
+      H5Dcreate2(file_, name.c_str(), native_type<T>(), space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT),
+      H5Dclose);
+  if (dataset.invalid()) fail(name);
+  if (values.empty()) return;
+  if (H5Dwrite(dataset, native_type<T>(), H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()) < 0) fail(name);
+}
+
+template void Hdf5Writer::write(const std::string&, std::span<const double>, int);
+template void Hdf5Writer::write(const std::string&, std::span<const std::int64_t>, int);
+template void Hdf5Writer::write(const std::string&, std::span<const std::uint8_t>, int);
+
+void Hdf5Writer::write_attribute(const std::string& object, const std::string& name,
+                                 std::span<const std::int64_t> values) {
+  const hsize_t size = values.size();
+  const Handle space(H5Screate_simple(1, &size, nullptr), H5Sclose);
+  write_attribute(object, name, H5T_NATIVE_INT64, space, values.data());
+}
+
+void Hdf5Writer::write_attribute(const std::string& object, const std::string& name, std::string_view text) {
+  const Handle type(H5Tcopy(H5T_C_S1), H5Tclose);
+  // Exactly as long as the text: readers of VTKHDF compare without looking for an end.
+  if (H5Tset_size(type, text.size()) < 0 || H5Tset_strpad(type, H5T_STR_NULLPAD) < 0) fail(object);
+  const Handle space(H5Screate(H5S_SCALAR), H5Sclose);
+  write_attribute(object, name, type, space, text.data());
+}
+
+void Hdf5Writer::write_attribute(const std::string& object, const std::string& name, hid_t type, hid_t space,
+                                 const void* values) {
+  const Handle attribute(H5Acreate_by_name(file_, object.c_str(), name.c_str(), type, space, H5P_DEFAULT,
+                                           H5P_DEFAULT, H5P_DEFAULT),
+                         H5Aclose);
+  if (attribute.invalid() || H5Awrite(attribute, type, values) < 0) fail(object);
+}
+
+std::span<char> Hdf5Writer::close() {
+  if (file_ >= 0) {
+    hsize_t size = 0;
+    if (H5Fflush(file_, H5F_SCOPE_LOCAL) < 0 || H5Fget_filesize(file_, &size) < 0) fail("");
+    if (H5Fclose(std::exchange(file_, H5I_INVALID_HID)) < 0) fail("");
+    memory_.size = size;
+  }
+  return {static_cast<char*>(memory_.bytes), memory_.size};
+}
+
+void Hdf5Writer::commit() {
+  const std::span<const char> bytes = close();
+  write_file_atomically(path_, {bytes.data(), bytes.size()});
+}
+
+void Hdf5Writer::fail(const std::string& object) const {
+  throw Error(sentence("write", path_, object));
+}
+
+Hdf5Reader::Hdf5Reader(std::filesystem::path path) : path_(std::move(path)) {
+  const Handle access(file_access(), H5Pclose);
+  file_ = H5Fopen(path_.c_str(), H5F_ACC_RDONLY, access);
+  if (file_ < 0) fail("");
+}
+
+Hdf5Reader::~Hdf5Reader() {
+  H5Fclose(file_);
+}
+
+template <class T>
+std::vector<T> Hdf5Reader::read(const std::string& name) const {
+  const Handle dataset(H5Dopen2(file_, name.c_str(), H5P_DEFAULT), H5Dclose);
+  if (dataset.invalid()) fail(name);
+  const Handle space(H5Dget_space(dataset), H5Sclose);
+  const hssize_t size = H5Sget_simple_extent_npoints(space);
+  if (size < 0) fail(name);
+  std::vector<T> values(static_cast<std::size_t>(size));
+  if (values.empty()) return values;
+  if (H5Dread(dataset, native_type<T>(), H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()) < 0) fail(name);
+  return values;
+}
+
+template std::vector<double> Hdf5Reader::read(const std::string&) const;
+template std::vector<std::int64_t> Hdf5Reader::read(const std::string&) const;
+template std::vector<std::uint8_t> Hdf5Reader::read(const std::string&) const;
+
+std::vector<std::string> Hdf5Reader::members(const std::string& group) const {
+  const Handle opened(H5Gopen2(file_, group.c_str(), H5P_DEFAULT), H5Gclose);
+  if (opened.invalid()) fail(group);
+  std::vector<std::string> names;
+  const auto collect = [](hid_t, const char* name, const H5L_info_t*, void* list) -> herr_t {
+    static_cast<std::vector<std::string>*>(list)->emplace_back(name);
+    return 0;
+  };
+  if (H5Literate(opened, H5_INDEX_NAME, H5_ITER_INC, nullptr, collect, &names) < 0) fail(group);
+  return names;
+}
+
+void Hdf5Reader::fail(const std::string& object) const {
+  throw InputError(sentence("read", path_, object));
+}
+
+}  // namespace curlew

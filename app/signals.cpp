@@ -1,0 +1,45 @@
+// Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
+#include "app/signals.hpp"
+
+#include <csignal>
+
+#include <atomic>
+
+namespace curlew {
+
+namespace {
+
+std::atomic<int> stop_signal{0};
+std::atomic<bool> checkpoint_wanted{false};
+static_assert(std::atomic<int>::is_always_lock_free && std::atomic<bool>::is_always_lock_free);
+
+extern "C" void take_signal(int signal) {
+  if (signal == SIGUSR1) {
+    checkpoint_wanted = true;
+    return;
+  }
+  int none = 0;
+  stop_signal.compare_exchange_strong(none, signal);
+  // The next Ctrl-C ends the process as if nothing had been installed.
+  if (signal == SIGINT) std::signal(SIGINT, SIG_DFL);
+}
+
+}  // namespace
+
+void install_signal_handlers() {
+  struct sigaction action = {};
+  action.sa_handler = take_signal;
+  action.sa_flags = SA_RESTART;  // a file being written is not disturbed
+  for (const int signal : {SIGINT, SIGTERM, SIGUSR1}) sigaction(signal, &action, nullptr);
+}
+
+int stop_requested() {
+  const int signal = stop_signal;
+  return signal == 0 ? 0 : 128 + signal;
+}
+
+bool take_checkpoint_request() {
+  return checkpoint_wanted.exchange(false);
+}
+
+}  // namespace curlew

@@ -1,0 +1,17 @@
+// Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
+#pragma once
+
+namespace curlew {
+
+/// From here on SIGINT (Ctrl-C) and SIGTERM ask for a stop and SIGUSR1 for a checkpoint instead of ending the
+/// process. A second SIGINT ends it at once.
+void install_signal_handlers();
+
+/// The exit status if a stop has been asked for, by the first such signal: 130 (SIGINT) or 143 (SIGTERM);
+/// else 0.
+int stop_requested();
+
+/// Whether a checkpoint has been asked for since the last call.
+bool take_checkpoint_request();
+
+}  // namespace curlew
