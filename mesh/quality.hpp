@@ -22,9 +22,9 @@ struct MeshQuality {
   /// Larger over smaller volume of the two cells of each interior face; 1 is best.
   Statistic volume_ratio;
   /// Longest over shortest semi-axis of the ellipsoid (ellipse) with the cell's second moments: 1 for a cube,
-  /// a regular tetrahedron and any regular polygon, L for a box of 1 x 1 x L. On a simplex this is the
-  /// condition number of the map from the regular one (Knupp, SIAM J. Sci. Comput. 23, 2001), which is
-  /// large for slivers, needles and caps alike.
+  /// a regular tetrahedron and any regular polygon, √2 for a prism and √(8/3) for a pyramid of equal edges, L
+  /// for a box of 1 x 1 x L. On a simplex this is the condition number of the map from the regular one
+  /// (Knupp, SIAM J. Sci. Comput. 23, 2001), which is large for slivers, needles and caps alike.
   Statistic aspect_ratio;
   /// Largest distance of a face's nodes from the plane through its centroid, relative to the square root of
   /// its area; 0 is best, and throughout in two dimensions.

@@ -60,6 +60,17 @@ TEST(Quality, regular_cells_have_aspect_ratio_one_and_boxes_that_of_their_sides)
   EXPECT_NEAR(aspect(Mesh(make_box(CellType::Hexahedron, {1, 1, 1}, {1000, 1, 1000}))), 1000, 1e-6);
 }
 
+TEST(Quality, aspect_ratios_of_prism_and_pyramid_with_equal_edges_follow_from_their_second_moments) {
+  // Variances across and along the axis: 1/24 and 1/12; 1/20 and 3/80 of the squared height, 1/2.
+  const Real h = std::sqrt(Real(3)) / 2, top = std::sqrt(Real(0.5));
+  const Mesh prism =
+      single(CellType::Prism, {{0, 0, 0}, {1, 0, 0}, {0.5, h, 0}, {0, 0, 1}, {1, 0, 1}, {0.5, h, 1}});
+  const Mesh pyramid =
+      single(CellType::Pyramid, {{0, 0, 0}, {1, 0, 0}, {1, 1, 0}, {0, 1, 0}, {0.5, 0.5, top}});
+  EXPECT_NEAR(measure_quality(prism).aspect_ratio.max, std::sqrt(Real(2)), 1e-12);
+  EXPECT_NEAR(measure_quality(pyramid).aspect_ratio.max, std::sqrt(Real(8) / 3), 1e-12);
+}
+
 TEST(Quality, a_sheared_grid_is_non_orthogonal_by_the_angle_of_shear) {
   RawMesh raw = make_box(CellType::Quadrilateral, {5, 4, 0});
   for (Vector3& x : raw.nodes) x.x += 0.7 * x.y;
