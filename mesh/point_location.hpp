@@ -37,6 +37,11 @@ class PointLocator {
  public:
   explicit PointLocator(const Mesh& mesh);
 
+  const Mesh& mesh() const { return mesh_; }
+  /// Corners of the mesh's bounding box [m].
+  Vector3 low() const { return box_.low; }
+  Vector3 high() const { return box_.high; }
+
   /// The cell that holds `point` (of several that share it the one with the lowest index) with the weights of
   /// its nodes; nothing for a point further outside the mesh than 1e-9 of the diagonal of its bounding box.
   /// In two dimensions z does not matter.
