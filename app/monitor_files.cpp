@@ -1,0 +1,233 @@
+// Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
+#include "app/monitor_files.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <memory>
+#include <utility>
+
+#include "app/csv_writer.hpp"
+
+namespace curlew {
+
+namespace {
+
+const std::string& name_of(HeatField field) {
+  return heat_field_names[static_cast<std::size_t>(field)];
+}
+
+const char* unit_of(HeatField field) {
+  switch (field) {
+    case HeatField::Temperature:
+      return "K";
+    case HeatField::Gradient:
+      return "K/m";
+    case HeatField::HeatFlux:
+      return "W/m2";
+  }
+  return "";
+}
+
+int components_of(HeatField field) {
+  return field == HeatField::Temperature ? 1 : 3;
+}
+
+using Columns = std::vector<CsvColumn>;
+
+void append(Columns& columns, Columns more) {
+  columns.insert(columns.end(), more.begin(), more.end());
+}
+
+/// What a monitor writes: columns, and the values in them of one time (a row; for a line several).
+struct Table {
+  Columns columns;
+  std::function<std::vector<double>(HeatSnapshot&)> values;
+};
+
+/// Point by point its position, if asked for, and its values of all fields.
+std::vector<double> sample(const PointSampler& sampler, const std::vector<HeatField>& fields,
+                           bool with_positions, HeatSnapshot& snapshot) {
+  std::vector<std::vector<Real>> samples;
+  for (const HeatField field : fields) samples.push_back(sampler(snapshot.field(field)));
+  std::vector<double> values;
+  for (std::size_t k = 0; k < sampler.points().size(); ++k) {
+    const Vector3 x = sampler.points()[k];
+    if (with_positions) values.insert(values.end(), {x.x, x.y, x.z});
+    for (std::size_t f = 0; f < fields.size(); ++f) {
+      const int count = components_of(fields[f]);
+      const auto first = samples[f].begin() + static_cast<std::ptrdiff_t>(k) * count;
+      values.insert(values.end(), first, first + count);
+    }
+  }
+  return values;
+}
+
+/// Turns the settings of one monitor into its table.
+class TableMaker {
+ public:
+  explicit TableMaker(const Mesh& mesh) : mesh_(mesh) {}
+
+  Table operator()(const std::string& name, const ProbeSettings& probe) {
+    Table table;
+    for (std::size_t k = 0; k < probe.points.size(); ++k) {
+      for (const HeatField field : probe.fields) {
+        append(table.columns,
+               field_columns(fmt::format("p{}_{}", k, name_of(field)), unit_of(field), components_of(field)));
+      }
+    }
+    table.values = [sampler = PointSampler::at_points(locator(), name, probe.points), fields = probe.fields](
+                       HeatSnapshot& snapshot) { return sample(sampler, fields, false, snapshot); };
+    return table;
+  }
+
+  Table operator()(const std::string& name, const LineSettings& line) {
+    Table table{{{"x", "m"}, {"y", "m"}, {"z", "m"}}, {}};
+    for (const HeatField field : line.fields)
+      append(table.columns, field_columns(name_of(field), unit_of(field), components_of(field)));
+    table.values = [sampler = PointSampler::on_line(locator(), name, line.from, line.to, line.count),
+                    fields = line.fields](HeatSnapshot& snapshot) {
+      return sample(sampler, fields, true, snapshot);
+    };
+    return table;
+  }
+
+  Table operator()(const std::string&, const ExtremaSettings& settings) {
+    Table table;
+    for (const HeatField field : settings.fields) {
+      Columns quantities = field_columns(name_of(field), unit_of(field), components_of(field));
+      if (quantities.size() > 1) quantities.push_back({name_of(field) + "_magnitude", unit_of(field)});
+      for (const CsvColumn& quantity : quantities) {
+        for (const char* which : {"_min", "_max"}) {
+          table.columns.push_back({quantity.name + which, quantity.unit});
+          append(table.columns, field_columns(quantity.name + which, "m", 3));
+        }
+      }
+    }
+    table.values = [&mesh = mesh_, fields = settings.fields](HeatSnapshot& snapshot) {
+      std::vector<double> values;
+      for (const HeatField field : fields) {
+        for (const Extrema& pair : extrema(mesh, snapshot.field(field))) {
+          for (const auto& [value, x] : {pair.min, pair.max})
+            values.insert(values.end(), {value, x.x, x.y, x.z});
+        }
+      }
+      return values;
+    };
+    return table;
+  }
+
+  Table operator()(const std::string& name, const AverageSettings& settings) {
+    Table table;
+    for (const HeatField field : settings.fields)
+      append(table.columns, field_columns(name_of(field), unit_of(field), components_of(field)));
+    std::optional<std::string> region;
+    if (settings.region) region = settings.region->name;
+    table.values = [average = VolumeAverage(mesh_, name, region),
+                    fields = settings.fields](HeatSnapshot& snapshot) {
+      std::vector<double> values;
+      for (const HeatField field : fields) {
+        const std::vector<Real> mean = average(snapshot.field(field));
+        values.insert(values.end(), mean.begin(), mean.end());
+      }
+      return values;
+    };
+    return table;
+  }
+
+  Table operator()(const std::string& name, const FluxSettings& flux) {
+    const char* unit = mesh_.topology().dimension() == 2 ? "W/m" : "W";
+    const std::vector<Patch>& patches = mesh_.topology().patches();
+    Table table;
+    std::vector<std::size_t> chosen;
+    for (const NamedReference& reference : flux.patches) {
+      const auto patch = std::ranges::find(patches, reference.name, &Patch::name);
+      if (patch == patches.end()) {
+        std::vector<std::string> valid;
+        for (const Patch& known : patches) valid.push_back(known.name);
+        throw InputError(fmt::format("monitor '{}': the mesh has no patch \"{}\"{}", name, reference.name,
+                                     suggestion(reference.name, valid, "patches of the mesh")));
+      }
+      chosen.push_back(static_cast<std::size_t>(patch - patches.begin()));
+      table.columns.push_back({reference.name, unit});
+    }
+    table.columns.push_back({"total", unit});
+    table.values = [chosen](HeatSnapshot& snapshot) {
+      const std::span<const Real> flows = snapshot.patch_heat_flows();
+      std::vector<double> values;
+      double total = 0;
+      for (const std::size_t patch : chosen) {
+        values.push_back(flows[patch]);
+        total += flows[patch];
+      }
+      values.push_back(total);
+      return values;
+    };
+    return table;
+  }
+
+ private:
+  /// Made for the first monitor that looks at points.
+  const PointLocator& locator() {
+    if (!locator_) locator_.emplace(mesh_);
+    return *locator_;
+  }
+
+  const Mesh& mesh_;
+  std::optional<PointLocator> locator_;
+};
+
+}  // namespace
+
+struct MonitorFiles::Monitor {
+  std::string name;
+  ScheduleSettings schedule;
+  Table table;
+  std::unique_ptr<CsvWriter> series;  // null for a line, which has a file a time
+};
+
+MonitorFiles::MonitorFiles(const Mesh& mesh, std::span<const MonitorSettings> settings, Real start,
+                           const std::filesystem::path& directory, std::optional<Real> restart_time)
+    : start_(start), directory_(directory) {
+  Diagnostics diagnostics;
+  TableMaker make_table(mesh);
+  for (const MonitorSettings& monitor : settings) {
+    try {
+      Table table =
+          std::visit([&](const auto& what) { return make_table(monitor.name, what); }, monitor.what);
+      monitors_.push_back({monitor.name, monitor.schedule, std::move(table), nullptr});
+    } catch (const InputError& error) {
+      diagnostics.error(monitor.location, error.what());
+    }
+  }
+  diagnostics.throw_if_any();
+  for (std::size_t k = 0; k < monitors_.size(); ++k) {
+    if (std::holds_alternative<LineSettings>(settings[k].what)) continue;
+    Columns& columns = monitors_[k].table.columns;
+    columns.insert(columns.begin(), {"time", "s"});
+    monitors_[k].series =
+        std::make_unique<CsvWriter>(directory_ / (monitors_[k].name + ".csv"), columns, restart_time);
+  }
+}
+
+MonitorFiles::~MonitorFiles() = default;
+
+void MonitorFiles::write(const Moment& moment, bool fields_are_written, HeatSnapshot& snapshot) {
+  for (Monitor& monitor : monitors_) {
+    const bool is_series = monitor.series != nullptr;
+    if (!is_due(monitor.schedule, start_, moment, is_series || fields_are_written)) continue;
+    std::vector<double> values = monitor.table.values(snapshot);
+    if (!is_series) {
+      write_csv(directory_ / fmt::format("{}_{}.csv", monitor.name, moment.step), moment.time,
+                monitor.table.columns, values);
+      continue;
+    }
+    values.insert(values.begin(), moment.time);
+    monitor.series->write_row(values);
+    for (std::size_t k = 0; k < values.size(); ++k)
+      last_values_[monitor.name][monitor.table.columns[k].name] = values[k];
+  }
+}
+
+}  // namespace curlew

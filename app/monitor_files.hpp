@@ -1,0 +1,57 @@
+// Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "app/heat_case.hpp"
+#include "app/schedule.hpp"
+#include "physics/monitors.hpp"
+
+namespace curlew {
+
+/// What the monitors of a heat-diffusion run look at. They ask only for what they need when it is due, and
+/// several may ask for the same: costly values should be kept until the next step.
+class HeatSnapshot {
+ public:
+  virtual ~HeatSnapshot() = default;
+  /// On the host. Temperature [K] at the nodes, gradient [K/m] and heat flux density [W/m2] in the cells.
+  virtual FieldSnapshot field(HeatField field) = 0;
+  /// Heat flow out of the domain [W], one number per patch of the mesh.
+  virtual std::span<const Real> patch_heat_flows() = 0;
+};
+
+/// The monitors of a run and their CSV files in the output directory: NAME.csv with a row a time, for lines
+/// NAME_<step>.csv.
+class MonitorFiles {
+ public:
+  /// Creates the files in `directory`, which is there, or at a restart from `restart_time` [s] continues
+  /// them. `start` [s]: of the run, from which intervals count. The mesh must outlive it. Throws InputErrors,
+  /// before any file is touched, for all points outside the mesh and all regions and patches that it does not
+  /// have; else as CsvWriter does.
+  MonitorFiles(const Mesh& mesh, std::span<const MonitorSettings> settings, Real start,
+               const std::filesystem::path& directory, std::optional<Real> restart_time = std::nullopt);
+  ~MonitorFiles();
+
+  /// To be called for every state of the run, the initial one included; a steady run has one. Writes what is
+  /// due; throws as CsvWriter does. `fields_are_written`: this is an output time, when lines without a
+  /// schedule of their own are due.
+  void write(const Moment& moment, bool fields_are_written, HeatSnapshot& snapshot);
+
+  /// What was last written, by monitor and column (lines, which are tables, left out).
+  const std::map<std::string, std::map<std::string, double>>& last_values() const { return last_values_; }
+
+ private:
+  struct Monitor;
+
+  Real start_;  // [s]
+  std::filesystem::path directory_;
+  std::vector<Monitor> monitors_;
+  std::map<std::string, std::map<std::string, double>> last_values_;
+};
+
+}  // namespace curlew

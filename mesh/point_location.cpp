@@ -1,0 +1,235 @@
+// Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
+#include "mesh/point_location.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "kernels/parallel.hpp"
+
+namespace curlew {
+
+namespace {
+
+constexpr Real relative_tolerance = 1e-9;
+constexpr Real cells_per_bin = 8;
+/// Bins are made wider where cells, long and thin, would lie in more than this on average.
+constexpr std::size_t most_bins_per_cell = 16;
+
+Vector3 lowest(Vector3 a, Vector3 b) {
+  return {std::min(a.x, b.x), std::min(a.y, b.y), std::min(a.z, b.z)};
+}
+Vector3 highest(Vector3 a, Vector3 b) {
+  return {std::max(a.x, b.x), std::max(a.y, b.y), std::max(a.z, b.z)};
+}
+
+using Triangle = std::array<Vector3, 3>;
+using Tetrahedron = std::array<Vector3, 4>;
+
+/// A point relative to a simplex.
+template <std::size_t corners>
+struct Barycentric {
+  std::array<Real, corners> weights;
+  Real depth;  ///< distance to the nearest of the planes of the simplex [m], negative outside
+};
+
+/// Flatter simplices than this, by their measure over that of the box of their edges, hold no point.
+constexpr Real flat = 1e-13;
+
+/// Of the origin in a counter-clockwise triangle in the plane; nothing if it is flat or clockwise.
+std::optional<Barycentric<3>> barycentric(const Triangle& x) {
+  Barycentric<3> result;
+  Real area = 0;
+  result.depth = std::numeric_limits<Real>::infinity();
+  for (std::size_t k = 0; k < 3; ++k) {
+    const Vector3 a = x[(k + 1) % 3], b = x[(k + 2) % 3];
+    const Real part = a.x * b.y - a.y * b.x;
+    result.weights[k] = part;
+    result.depth = std::min(result.depth, part / std::hypot(b.x - a.x, b.y - a.y));
+    area += part;
+  }
+  if (!(area > flat * norm(x[1] - x[0]) * norm(x[2] - x[0]))) return std::nullopt;
+  for (Real& weight : result.weights) weight /= area;
+  return result;
+}
+
+/// Of the origin in a tetrahedron with dot(x1 - x0, cross(x2 - x0, x3 - x0)) > 0; nothing
+/// if it is flat or that is not so.
+std::optional<Barycentric<4>> barycentric(const Tetrahedron& x) {
+  // The triangle opposite to each corner, counter-clockwise seen from outside.
+  constexpr std::size_t opposite[4][3] = {{1, 2, 3}, {0, 3, 2}, {0, 1, 3}, {0, 2, 1}};
+  Barycentric<4> result;
+  Real volume = 0;
+  result.depth = std::numeric_limits<Real>::infinity();
+  for (std::size_t k = 0; k < 4; ++k) {
+    const Vector3 a = x[opposite[k][0]], b = x[opposite[k][1]], c = x[opposite[k][2]];
+    const Vector3 normal = cross(b - a, c - a);
+    const Real part = dot(a, normal);
+    result.weights[k] = part;
+    result.depth = std::min(result.depth, part / norm(normal));
+    volume += part;
+  }
+  if (!(volume > flat * norm(x[1] - x[0]) * norm(x[2] - x[0]) * norm(x[3] - x[0]))) return std::nullopt;
+  for (Real& weight : result.weights) weight /= volume;
+  return result;
+}
+
+bool contains(Vector3 low, Vector3 high, Vector3 x) {
+  return low.x <= x.x && x.x <= high.x && low.y <= x.y && x.y <= high.y && low.z <= x.z && x.z <= high.z;
+}
+
+}  // namespace
+
+Real NodeInterpolation::operator()(View<Node, const Real> values) const {
+  Real sum = 0;
+  for (const auto [node, weight] : weights) sum += weight * values[node];
+  return sum;
+}
+
+PointLocator::PointLocator(const Mesh& mesh) : mesh_(mesh) {
+  const auto positions = mesh.geometry().node_positions().host();
+  box_ = {positions[0], positions[0]};
+  for (const Vector3 x : positions) box_ = {lowest(box_.low, x), highest(box_.high, x)};
+  tolerance_ = relative_tolerance * norm(box_.high - box_.low);
+  const std::size_t entries = choose_bins();
+
+  starts_.assign(number_of({counts_[0] - 1, counts_[1] - 1, counts_[2] - 1}) + 2, 0);
+  const auto visit_bins = [&](const auto& visit) {
+    for (const Id<Cell> c : mesh.topology().cells()) {
+      const auto [first, last] = bins_of(c);
+      for (Index z = first[2]; z <= last[2]; ++z)
+        for (Index y = first[1]; y <= last[1]; ++y)
+          for (Index x = first[0]; x <= last[0]; ++x) visit(number_of({x, y, z}), c);
+    }
+  };
+  visit_bins([&](std::size_t bin, Id<Cell>) { ++starts_[bin + 1]; });
+  for (std::size_t bin = 1; bin < starts_.size(); ++bin) starts_[bin] += starts_[bin - 1];
+  cells_.resize(entries);
+  std::vector<std::size_t> next(starts_.begin(), starts_.end() - 1);
+  visit_bins([&](std::size_t bin, Id<Cell> c) { cells_[next[bin]++] = c.value(); });
+}
+
+std::size_t PointLocator::choose_bins() {
+  const std::size_t cells = at(mesh_.topology().cells().size());
+  const int dimension = mesh_.topology().dimension();
+  const Vector3 size = box_.high - box_.low;
+  const Real measure = dimension == 2 ? size.x * size.y : size.x * size.y * size.z;
+  bin_width_ = std::pow(measure * cells_per_bin / static_cast<Real>(cells), Real(1) / dimension);
+  std::vector<std::size_t> bins_of_cell(cells);
+  for (;; bin_width_ *= 2) {
+    const auto count = [&](Real length) {
+      return static_cast<Index>(std::clamp(std::ceil(length / bin_width_), Real(1), Real(1 << 20)));
+    };
+    counts_ = {count(size.x), count(size.y), count(size.z)};
+    parallel_for(cells, [&](std::size_t c) {
+      const auto [first, last] = bins_of(Id<Cell>(static_cast<Index>(c)));
+      bins_of_cell[c] = at(last[0] - first[0] + 1) * at(last[1] - first[1] + 1) * at(last[2] - first[2] + 1);
+    });
+    std::size_t entries = 0;
+    for (const std::size_t bins : bins_of_cell) entries += bins;
+    const std::size_t bins = at(counts_[0]) * at(counts_[1]) * at(counts_[2]);
+    if (entries <= most_bins_per_cell * cells && bins <= most_bins_per_cell * cells) return entries;
+  }
+}
+
+PointLocator::Box PointLocator::bounding_box(Id<Cell> c) const {
+  const auto positions = mesh_.geometry().node_positions(MemorySpace::Host);
+  const auto nodes = mesh_.topology().nodes_of_cell()[c];
+  Box box{positions[nodes[0].id], positions[nodes[0].id]};
+  for (const auto [n, sign] : nodes) box = {lowest(box.low, positions[n]), highest(box.high, positions[n])};
+  const Vector3 margin{tolerance_, tolerance_, tolerance_};
+  return {box.low - margin, box.high + margin};
+}
+
+PointLocator::Bin PointLocator::bin_of(Vector3 point) const {
+  const auto index = [&](Real from_low, Index count) {
+    return static_cast<Index>(std::clamp(std::floor(from_low / bin_width_), Real(0), Real(count - 1)));
+  };
+  const Vector3 r = point - box_.low;
+  return {index(r.x, counts_[0]), index(r.y, counts_[1]), index(r.z, counts_[2])};
+}
+
+std::pair<PointLocator::Bin, PointLocator::Bin> PointLocator::bins_of(Id<Cell> c) const {
+  const Box box = bounding_box(c);
+  return {bin_of(box.low), bin_of(box.high)};
+}
+
+std::optional<NodeInterpolation> PointLocator::locate(Vector3 point) const {
+  if (mesh_.topology().dimension() == 2) point.z = box_.low.z;
+  const Vector3 margin{tolerance_, tolerance_, tolerance_};
+  if (!contains(box_.low - margin, box_.high + margin, point)) return std::nullopt;
+  const std::size_t bin = number_of(bin_of(point));
+  for (std::size_t k = starts_[bin]; k < starts_[bin + 1]; ++k) {
+    if (auto found = locate_in(Id<Cell>(cells_[k]), point)) return found;
+  }
+  return std::nullopt;
+}
+
+std::optional<NodeInterpolation> PointLocator::locate_in(Id<Cell> c, Vector3 point) const {
+  const Box box = bounding_box(c);
+  if (!contains(box.low, box.high, point)) return std::nullopt;
+  const Topology& topology = mesh_.topology();
+  const auto positions = mesh_.geometry().node_positions(MemorySpace::Host);
+  const auto nodes = topology.nodes_of_cell()[c];
+  const auto from_point = [&](Id<Node> n) { return positions[n] - point; };
+
+  // The position deepest inside a simplex of the cell is the one that round-off can say least against.
+  bool found = false;
+  Real deepest = -tolerance_;
+  const auto is_deepest = [&](const auto& position) {
+    if (!position || position->depth < deepest) return false;
+    deepest = position->depth;
+    return found = true;
+  };
+  std::vector<Real> weights(at(nodes.size()));
+  const auto add_to = [&](Id<Node> n, Real weight) {
+    Index k = 0;
+    while (nodes[k].id != n) ++k;
+    weights[at(k)] += weight;
+  };
+  const auto set_all = [&](Real mean) { std::ranges::fill(weights, mean / static_cast<Real>(nodes.size())); };
+
+  if (is_simplex(topology.cell_type(c))) {
+    const auto corner = [&](Index k) { return from_point(nodes[k].id); };
+    if (topology.dimension() == 2) {
+      const auto position = barycentric(Triangle{corner(0), corner(1), corner(2)});
+      if (is_deepest(position)) std::ranges::copy(position->weights, weights.begin());
+    } else {
+      const auto position = barycentric(Tetrahedron{corner(0), corner(1), corner(2), corner(3)});
+      if (is_deepest(position)) std::ranges::copy(position->weights, weights.begin());
+    }
+  } else {
+    Vector3 centre{};
+    for (const auto [n, sign] : nodes) centre += from_point(n);
+    centre *= Real(1) / static_cast<Real>(nodes.size());
+    for (const auto [f, outward] : topology.faces_of_cell()[c]) {
+      const auto corners = topology.nodes_of_face()[f];
+      const bool reversed = outward < 0;
+      if (topology.dimension() == 2) {
+        const Id<Node> a = corners[reversed ? 1 : 0].id, b = corners[reversed ? 0 : 1].id;
+        const auto position = barycentric(Triangle{centre, from_point(a), from_point(b)});
+        if (!is_deepest(position)) continue;
+        set_all(position->weights[0]);
+        add_to(a, position->weights[1]);
+        add_to(b, position->weights[2]);
+        continue;
+      }
+      visit_fan(corners, positions, [&](Vector3 apex, Id<Node> a, Id<Node> b, Vector3, Vector3) {
+        if (reversed) std::swap(a, b);
+        const auto position = barycentric(Tetrahedron{centre, apex - point, from_point(a), from_point(b)});
+        if (!is_deepest(position)) return;
+        set_all(position->weights[0]);
+        for (const auto [n, sign] : corners)
+          add_to(n, position->weights[1] / static_cast<Real>(corners.size()));
+        add_to(a, position->weights[2]);
+        add_to(b, position->weights[3]);
+      });
+    }
+  }
+  if (!found) return std::nullopt;
+  NodeInterpolation result{c, {}};
+  for (Index k = 0; k < nodes.size(); ++k) result.weights.push_back({nodes[k].id, weights[at(k)]});
+  return result;
+}
+
+}  // namespace curlew

@@ -1,0 +1,78 @@
+// Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "mesh/mesh.hpp"
+
+namespace curlew {
+
+/// Where a point lies and how values at nodes combine to the value there.
+struct NodeInterpolation {
+  struct Weight {
+    Id<Node> node;
+    Real weight;
+  };
+
+  Id<Cell> cell;                ///< that holds the point
+  std::vector<Weight> weights;  ///< one per node of the cell, in the order of nodes_of_cell; their sum is 1
+
+  /// The value at the point, from one per node of the mesh.
+  Real operator()(View<Node, const Real> values) const;
+};
+
+/// Finds the cells that hold given points: uniform bins over the cells' bounding boxes, so that set-up is
+/// linear in the mesh and a search looks at a few dozen cells. Searches may run side by side. The mesh must
+/// outlive it.
+///
+/// Within a cell values are linear on each simplex: the cell itself where it is one, else those spanned by
+/// the mean of the cell's nodes and its sides (two dimensions) or the triangles of its faces' fans, the means
+/// having the means of their nodes' values. That is continuous over the mesh and exact for linear fields. It
+/// wants cells that are star-shaped about the mean of their nodes; where the simplices of another overlap,
+/// the point goes to one of them.
+class PointLocator {
+ public:
+  explicit PointLocator(const Mesh& mesh);
+
+  const Mesh& mesh() const { return mesh_; }
+  /// Corners of the mesh's bounding box [m].
+  Vector3 low() const { return box_.low; }
+  Vector3 high() const { return box_.high; }
+
+  /// The cell that holds `point` (of several that share it the one with the lowest index) with the weights of
+  /// its nodes; nothing for a point further outside the mesh than 1e-9 of the diagonal of its bounding box.
+  /// In two dimensions z does not matter.
+  std::optional<NodeInterpolation> locate(Vector3 point) const;
+
+ private:
+  struct Box {
+    Vector3 low, high;
+  };
+  using Bin = std::array<Index, 3>;
+
+  /// Of the cell, widened by the tolerance.
+  Box bounding_box(Id<Cell> c) const;
+  /// The bin that holds a point, or the nearest.
+  Bin bin_of(Vector3 point) const;
+  /// The first and the last bin in each direction that a cell reaches into.
+  std::pair<Bin, Bin> bins_of(Id<Cell> c) const;
+  std::size_t number_of(Bin bin) const {
+    return (at(bin[2]) * at(counts_[1]) + at(bin[1])) * at(counts_[0]) + at(bin[0]);
+  }
+  /// Sets the bins' width and counts and gives back how many pairs of bin and cell there are.
+  std::size_t choose_bins();
+  std::optional<NodeInterpolation> locate_in(Id<Cell> c, Vector3 point) const;
+
+  const Mesh& mesh_;
+  Box box_{};
+  Real tolerance_ = 0;               // [m]
+  Real bin_width_ = 0;               // [m]
+  Bin counts_{1, 1, 1};              // bins in each direction
+  std::vector<std::size_t> starts_;  // bins + 1 offsets into cells_
+  std::vector<Index> cells_;         // ascending within a bin
+};
+
+}  // namespace curlew

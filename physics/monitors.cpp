@@ -1,0 +1,152 @@
+// Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
+#include "physics/monitors.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "kernels/reduction.hpp"
+
+namespace curlew {
+
+namespace {
+
+using NodeScalars = View<Node, const Real>;
+using CellVectors = View<Cell, const Vector3>;
+
+std::string text(Vector3 x) {
+  return fmt::format("({}, {}, {})", x.x, x.y, x.z);
+}
+
+/// For messages on points that are not there.
+std::string extent(const PointLocator& locator) {
+  return fmt::format("the mesh, which reaches from {} to {} m", text(locator.low()), text(locator.high()));
+}
+
+/// Of `value(id)` over all entities; `position(id)` is asked for at the two that count.
+template <class E, class Value, class Position>
+Extrema extrema_over(Range<E> range, const Value& value, const Position& position) {
+  Id<E> least = *range.begin(), most = least;
+  for (const Id<E> i : range) {
+    if (value(i) < value(least)) least = i;
+    if (value(i) > value(most)) most = i;
+  }
+  return {{value(least), position(least)}, {value(most), position(most)}};
+}
+
+template <class E, class Value>
+Real weighted_sum(Range<E> range, const std::vector<Real>& weights, const Value& value) {
+  const View<E, const Real> weight(weights.data(), range.size());
+  return sum(Executor::serial(), range, [=](Id<E> i) { return weight[i] * value(i); });
+}
+
+}  // namespace
+
+int components(const FieldSnapshot& field) {
+  return std::holds_alternative<NodeScalars>(field) ? 1 : 3;
+}
+
+PointSampler::PointSampler(const PointLocator& locator, std::vector<Vector3> points)
+    : points_(std::move(points)) {
+  for (const Vector3 point : points_) places_.push_back(locator.locate(point));
+}
+
+PointSampler PointSampler::at_points(const PointLocator& locator, const std::string& monitor,
+                                     std::vector<Vector3> points) {
+  PointSampler sampler(locator, std::move(points));
+  std::string outside;
+  for (std::size_t k = 0; k < sampler.points_.size(); ++k) {
+    if (sampler.places_[k]) continue;
+    outside += fmt::format("{}point {} at {}", outside.empty() ? "" : ", ", k, text(sampler.points_[k]));
+  }
+  if (!outside.empty())
+    throw InputError(fmt::format("monitor '{}': {} not in {}", monitor, outside, extent(locator)));
+  return sampler;
+}
+
+PointSampler PointSampler::on_line(const PointLocator& locator, const std::string& monitor, Vector3 from,
+                                   Vector3 to, std::int64_t count) {
+  REQUIRE(count >= 2, fmt::format("monitor '{}': a line has at least 2 points, got {}", monitor, count));
+  std::vector<Vector3> points;
+  for (std::int64_t k = 0; k < count; ++k) {
+    const Real s = static_cast<Real>(k) / static_cast<Real>(count - 1);
+    points.push_back((1 - s) * from + s * to);
+  }
+  PointSampler sampler(locator, std::move(points));
+  if (std::ranges::none_of(sampler.places_, [](const auto& place) { return place.has_value(); })) {
+    throw InputError(fmt::format("monitor '{}': none of the {} points from {} to {} is in {}", monitor, count,
+                                 text(from), text(to), extent(locator)));
+  }
+  return sampler;
+}
+
+std::vector<Real> PointSampler::operator()(const FieldSnapshot& field) const {
+  constexpr Real nowhere = std::numeric_limits<Real>::quiet_NaN();
+  std::vector<Real> values;
+  for (const auto& place : places_) {
+    if (const auto* scalars = std::get_if<NodeScalars>(&field)) {
+      values.push_back(place ? (*place)(*scalars) : nowhere);
+    } else {
+      const Vector3 v =
+          place ? std::get<CellVectors>(field)[place->cell] : Vector3{nowhere, nowhere, nowhere};
+      values.insert(values.end(), {v.x, v.y, v.z});
+    }
+  }
+  return values;
+}
+
+std::vector<Extrema> extrema(const Mesh& mesh, const FieldSnapshot& field) {
+  if (const auto* scalars = std::get_if<NodeScalars>(&field)) {
+    const auto position = mesh.geometry().node_positions(MemorySpace::Host);
+    return {extrema_over(
+        mesh.topology().nodes(), [&](Id<Node> n) { return (*scalars)[n]; },
+        [&](Id<Node> n) { return position[n]; })};
+  }
+  const auto vectors = std::get<CellVectors>(field);
+  const auto centroid = mesh.geometry().cell_centroids(MemorySpace::Host);
+  const auto of = [&](const auto& value) {
+    return extrema_over(
+        mesh.topology().cells(), [&](Id<Cell> c) { return value(vectors[c]); },
+        [&](Id<Cell> c) { return centroid[c]; });
+  };
+  return {of([](Vector3 v) { return v.x; }), of([](Vector3 v) { return v.y; }),
+          of([](Vector3 v) { return v.z; }), of([](Vector3 v) { return norm(v); })};
+}
+
+VolumeAverage::VolumeAverage(const Mesh& mesh, const std::string& monitor,
+                             const std::optional<std::string>& region)
+    : mesh_(mesh) {
+  const Topology& topology = mesh.topology();
+  const std::vector<std::string>& names = topology.region_names();
+  const auto found = region ? std::ranges::find(names, *region) : names.begin();
+  if (found == names.end()) {
+    std::string valid;
+    for (const std::string& name : names) valid += (valid.empty() ? "" : ", ") + name;
+    throw InputError(
+        fmt::format("monitor '{}': the mesh has no region '{}', it has: {}", monitor, *region, valid));
+  }
+  node_volumes_.resize(at(topology.nodes().size()));
+  cell_volumes_.resize(at(topology.cells().size()));
+  for (const Id<Cell> c : topology.cells()) {
+    if (region && topology.region_of_cell()[at(c.value())] != found - names.begin()) continue;
+    cell_volumes_[at(c.value())] = mesh.geometry().cell_volumes()[at(c.value())];
+    visit_corner_volumes(topology, mesh.geometry(), c,
+                         [&](Id<Node> n, Real volume) { node_volumes_[at(n.value())] += volume; });
+  }
+  volume_ = weighted_sum(topology.cells(), cell_volumes_, [](Id<Cell>) { return Real(1); });
+}
+
+std::vector<Real> VolumeAverage::operator()(const FieldSnapshot& field) const {
+  if (const auto* scalars = std::get_if<NodeScalars>(&field)) {
+    const auto value = [values = *scalars](Id<Node> n) { return values[n]; };
+    return {weighted_sum(mesh_.topology().nodes(), node_volumes_, value) / volume_};
+  }
+  const auto mean = [&, vectors = std::get<CellVectors>(field)](Real Vector3::*component) {
+    const auto value = [=](Id<Cell> c) { return vectors[c].*component; };
+    return weighted_sum(mesh_.topology().cells(), cell_volumes_, value) / volume_;
+  };
+  return {mean(&Vector3::x), mean(&Vector3::y), mean(&Vector3::z)};
+}
+
+}  // namespace curlew

@@ -1,0 +1,74 @@
+// Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "mesh/point_location.hpp"
+
+namespace curlew {
+
+/// The values of a field at one time, on the host: a scalar at the nodes or a vector in the cells.
+using FieldSnapshot = std::variant<View<Node, const Real>, View<Cell, const Vector3>>;
+
+/// 1 for a scalar, 3 for a vector.
+int components(const FieldSnapshot& field);
+
+/// Fields at points: scalars interpolated as NodeInterpolation says, vectors those of the cell that holds the
+/// point.
+class PointSampler {
+ public:
+  /// At given points. Throws InputError that names the monitor and every point outside the mesh.
+  static PointSampler at_points(const PointLocator& locator, const std::string& monitor,
+                                std::vector<Vector3> points);
+  /// At `count` points (at least 2) spaced evenly from end to end, both included. Throws InputError that
+  /// names the monitor when all of them are outside the mesh.
+  static PointSampler on_line(const PointLocator& locator, const std::string& monitor, Vector3 from,
+                              Vector3 to, std::int64_t count);
+
+  const std::vector<Vector3>& points() const { return points_; }
+  /// Point by point, all components each; not-a-number at points outside the mesh.
+  std::vector<Real> operator()(const FieldSnapshot& field) const;
+
+ private:
+  PointSampler(const PointLocator& locator, std::vector<Vector3> points);
+
+  std::vector<Vector3> points_;
+  std::vector<std::optional<NodeInterpolation>> places_;
+};
+
+struct Extremum {
+  Real value;
+  Vector3 position;  ///< [m]: of the node, or the centroid of the cell
+};
+
+struct Extrema {
+  Extremum min, max;
+};
+
+/// Smallest and largest value and where, at the lowest node or cell if at several: one pair for a scalar,
+/// four for a vector (x, y, z, magnitude).
+std::vector<Extrema> extrema(const Mesh& mesh, const FieldSnapshot& field);
+
+/// Volume means over the mesh or one region: cell values weighted by the cells' volumes, node values by the
+/// nodes' shares of them (see visit_corner_volumes), so that the mean of a temperature is the heat stored.
+/// The bits do not depend on the number of threads. The mesh must outlive it.
+class VolumeAverage {
+ public:
+  /// Throws InputError that names the monitor when the mesh has no such region.
+  VolumeAverage(const Mesh& mesh, const std::string& monitor,
+                const std::optional<std::string>& region = std::nullopt);
+
+  /// All components.
+  std::vector<Real> operator()(const FieldSnapshot& field) const;
+
+ private:
+  const Mesh& mesh_;
+  std::vector<Real> node_volumes_, cell_volumes_;  // those within the region [m3]
+  Real volume_ = 0;                                // of the region [m3]
+};
+
+}  // namespace curlew
