@@ -38,7 +38,7 @@ struct NamedReference {
 /// table has no keys, and complains about none missing: the absent table was reported, or is allowed. Valid
 /// as long as the CaseFile lives.
 class Section {
-public:
+ public:
   /// "boundary.lid"; empty for the whole file.
   const std::string& name() const { return name_; }
   /// "[boundary.lid]", for messages.
@@ -86,7 +86,7 @@ public:
   /// Nothing can be said about the keys not asked for (a type that is unknown): do not report them.
   void ignore_others() const;
 
-private:
+ private:
   friend class CaseFile;
   struct Node;  // a value of the file, tables and lists included
 
@@ -107,7 +107,7 @@ private:
 
 /// A TOML file, read key by key; what nobody reads is an error.
 class CaseFile {
-public:
+ public:
   /// Reads `path` and then `overrides`, each "table.key=value" (the value as in TOML; a bare word that is no
   /// TOML value is a string). Throws InputErrors when the file cannot be read or is not TOML; anything wrong
   /// with an override goes to `diagnostics`, which must outlive this object.
@@ -127,7 +127,7 @@ public:
   /// Reports every key and table that nobody asked for.
   void finish() const;
 
-private:
+ private:
   void apply_override(const std::string& text);
 
   Diagnostics& diagnostics_;

@@ -31,18 +31,18 @@ struct Diagnostic {
 
 /// Everything found wrong with the input, one line each; exit status 2.
 class InputErrors : public InputError {
-public:
+ public:
   explicit InputErrors(std::vector<Diagnostic> diagnostics);
   InputErrors(Location location, std::string message);
   const std::vector<Diagnostic>& diagnostics() const { return diagnostics_; }
 
-private:
+ private:
   std::vector<Diagnostic> diagnostics_;
 };
 
 /// Collects what is wrong with the input, so that the user sees all of it and not just the first.
 class Diagnostics {
-public:
+ public:
   void error(Location location, std::string message);
   void add(const InputErrors& errors);
 
@@ -54,7 +54,7 @@ public:
   /// Throws InputErrors with the sorted list unless it is empty.
   void throw_if_any() const;
 
-private:
+ private:
   std::vector<Diagnostic> diagnostics_;
 };
 

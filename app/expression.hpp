@@ -15,7 +15,7 @@ namespace curlew {
 /// cos tan asin acos atan atan2 sinh cosh tanh exp log (natural) log10 sqrt abs pow erf erfc, and min, max of
 /// any number of arguments. Angles in radians; decimal points whatever the locale.
 class Expression final : public SpaceTimeFunction {
-public:
+ public:
   /// A constant.
   Expression(Real value = 0) : constant_(value) {}
 
@@ -33,7 +33,7 @@ public:
   /// The value of a constant; meaningless for others.
   Real constant() const { return constant_; }
 
-private:
+ private:
   struct Program;  // keeps muparser out of this header
 
   std::shared_ptr<Program> program_;  // none for constants; shared by copies

@@ -3,13 +3,13 @@
 
 #include "app/commands.hpp"
 #include "app/mesh_report.hpp"
-#include "mesh/gmsh_import.hpp"
+#include "app/read_mesh.hpp"
 
 namespace curlew {
 
 int mesh_info(const MeshInfoOptions& options) {
   const MeshSettings& settings = options.mesh;
-  const Mesh mesh(import_mesh(settings.file, {settings.scale, settings.size}), settings.order);
+  const Mesh mesh = read_mesh(settings);
   std::cout << mesh_report(mesh, settings.file.string(), options.json);
   return 0;
 }

@@ -10,7 +10,7 @@
 
 namespace curlew {
 
-/// Shape of a cell; node order within a cell is Gmsh's first-order order (the same as VTK's).
+/// Shape of a cell; nodes within a cell come in Gmsh's first-order order (VTK's, but for prisms).
 enum class CellType : std::uint8_t {
   Triangle,
   Quadrilateral,

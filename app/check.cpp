@@ -1,0 +1,21 @@
+// Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
+#include <fmt/format.h>
+
+#include <iostream>
+
+#include "app/commands.hpp"
+#include "app/load_case.hpp"
+
+namespace curlew {
+
+int check_case(const CheckOptions& options) {
+  const LoadedCase loaded = load_case(options.case_file, options.overrides);
+  const Topology& topology = loaded.mesh->topology();
+  for (const std::string& note : loaded.mesh->notes()) std::cout << "note: " << note << '\n';
+  std::cout << fmt::format("{}: the case is sound ({} cells, {} nodes, {} regions, {} patches)\n",
+                           options.case_file.string(), topology.cells().size(), topology.nodes().size(),
+                           topology.region_names().size(), topology.patches().size());
+  return 0;
+}
+
+}  // namespace curlew

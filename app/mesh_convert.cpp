@@ -1,0 +1,37 @@
+// Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
+#include <fmt/format.h>
+
+#include <iostream>
+
+#include "app/commands.hpp"
+#include "app/mesh_file.hpp"
+#include "app/read_mesh.hpp"
+#include "app/vtkhdf_writer.hpp"
+#include "kernels/error.hpp"
+
+namespace curlew {
+
+int mesh_convert(const MeshConvertOptions& options) {
+  const std::string extension = options.output.extension().string();
+  if (extension != ".h5" && extension != ".hdf") {
+    throw InputError(
+        fmt::format("{}: a mesh is written as .h5 (Curlew's mesh file) or .hdf (VTKHDF, for ParaView), not "
+                    "as '{}'",
+                    options.output.string(), extension));
+  }
+  const RawMesh raw = read_raw_mesh(options.mesh);
+  for (const std::string& note : raw.notes) std::cout << "note: " << note << '\n';
+  if (extension == ".h5") {
+    write_mesh_file(options.output, raw);
+  } else {
+    std::vector<double> region(raw.cell_region.begin(), raw.cell_region.end());
+    const std::vector<FieldView> cell_fields{{"region", std::span<const double>(region)}};
+    VtkhdfWriter({raw.nodes, raw.cell_types, raw.cell_start, raw.cell_nodes})
+        .write(options.output, 0, cell_fields, {});
+  }
+  std::cout << fmt::format("{}: {} nodes, {} cells\n", options.output.string(), raw.nodes.size(),
+                           raw.cell_types.size());
+  return 0;
+}
+
+}  // namespace curlew
