@@ -321,7 +321,9 @@ std::string point(const Json& x) {
 std::string as_text(const Json& report) {
   const bool plane = report["dimension"] == 2;
   std::string text;
-  const auto line = [&](const std::string& content) { text += content + '\n'; };
+  const auto line = [&](const std::string& content) {
+    text += content.substr(0, content.find_last_not_of(' ') + 1) + '\n';
+  };
   const auto heading = [&](const std::string& content) { line('\n' + content); };
   const auto row = [&](const std::string& label, const Json& value, const std::string& remark) {
     line(fmt::format("  {:<22}{:>12}  {}", label, value.get<std::int64_t>(), remark));
@@ -358,7 +360,8 @@ std::string as_text(const Json& report) {
   for (const auto& [key, label] : figures) {
     const Json& figure = report["quality"][key];
     line(fmt::format("  {:<22}{:>12.4g}{:>12.4g}{:>12.4g}  {}", label, figure["min"].get<Real>(),
-                     figure["mean"].get<Real>(), figure["max"].get<Real>(), point(figure["where"])));
+                     figure["mean"].get<Real>(), figure["max"].get<Real>(),
+                     figure["min"] < figure["max"] ? point(figure["where"]) : ""));
   }
 
   heading("shape of the domain (Betti numbers)");
@@ -398,7 +401,7 @@ MeshIdentities check_identities(const Mesh& mesh) {
 
 std::string mesh_report(const Mesh& mesh, const std::string& title, bool json) {
   const Json content = report(mesh, title);
-  return json ? content.dump(2) + '\n' : as_text(content);
+  return json ? content.dump(2, ' ', false, Json::error_handler_t::replace) + '\n' : as_text(content);
 }
 
 }  // namespace curlew

@@ -74,6 +74,12 @@ TEST(MeshReport, counts_regions_apart) {
   EXPECT_NEAR(report["regions"][1]["volume"].get<Real>(), 1, 1e-15);
 }
 
+TEST(MeshReport, is_valid_json_whatever_the_file_is_called) {
+  const json report =
+      json::parse(mesh_report(Mesh(make_box(CellType::Triangle, {1, 1, 0})), "\xff.msh", true));
+  EXPECT_EQ(report["mesh"], "\xEF\xBF\xBD.msh");
+}
+
 TEST(MeshReport, as_text_says_the_same_in_words) {
   RawMesh raw = make_box(CellType::Tetrahedron, {2, 2, 2});
   raw.notes = {"second-order nodes were dropped"};
