@@ -11,7 +11,7 @@ struct Edge;
 struct Face;
 struct Cell;
 
-/// A pair of nodes that share a cell: the mesh's own edges and, in cells other than simplices, the diagonals.
-struct Link;
+/// A node and one of its neighbours, each pair in both directions (node_graph.hpp).
+struct NodePair;
 
 }  // namespace curlew

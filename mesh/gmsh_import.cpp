@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 #include <gmsh.h>
+#include <omp.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -37,7 +38,7 @@ constexpr Index none = -1;
 /// Takes what is written to the process's standard output: the geometry kernel below Gmsh prints there, past
 /// Gmsh's own settings, and standard output belongs to Curlew's results.
 class StandardOutputCapture {
-public:
+ public:
   StandardOutputCapture() {
     std::fflush(stdout);
     std::cout.flush();
@@ -74,7 +75,7 @@ public:
     return plain.substr(0, plain.find_last_not_of(' ') + 1);
   }
 
-private:
+ private:
   std::FILE* sink_ = std::tmpfile();
   int saved_ = dup(STDOUT_FILENO);
 };
@@ -82,7 +83,7 @@ private:
 /// The Gmsh library between initialisation and finalisation: silent, deaf to the user's own Gmsh settings,
 /// its messages collected. Gmsh is one per process, so is this.
 class GmshSession {
-public:
+ public:
   GmshSession() {
     gmsh::initialize(0, nullptr, false);
     gmsh::option::setNumber("General.Terminal", 0);
@@ -95,6 +96,7 @@ public:
   ~GmshSession() {
     gmsh::logger::stop();
     gmsh::finalize();
+    omp_set_num_threads(threads_);
   }
   GmshSession(const GmshSession&) = delete;
   GmshSession& operator=(const GmshSession&) = delete;
@@ -116,8 +118,9 @@ public:
   /// What the libraries below Gmsh had to say.
   std::string printed() const { return output_.text(); }
 
-private:
+ private:
   StandardOutputCapture output_;
+  int threads_ = omp_get_max_threads();  // Gmsh sets the number of threads of the whole process
 };
 
 /// Runs one stage of Gmsh's work and turns its errors, thrown or logged, into an InputError.
@@ -348,7 +351,7 @@ Groups read_groups(int dimension, bool entities_are_groups) {
 
 /// Node tags to places in Gmsh's node list, without a hash for the dense numbering that files usually have.
 class NodePlaces {
-public:
+ public:
   explicit NodePlaces(const std::vector<GmshTag>& tags) : tags_(tags) {
     const GmshTag largest = tags.empty() ? 0 : *std::max_element(tags.begin(), tags.end());
     if (largest <= 10 * tags.size() + 1000) {
@@ -377,7 +380,7 @@ public:
       if (place != none) visit(place);
   }
 
-private:
+ private:
   GmshTag tag(Index place) const { return tags_[static_cast<std::size_t>(place)]; }
 
   const std::vector<GmshTag>& tags_;
@@ -481,7 +484,7 @@ std::vector<Index> first_with_same_nodes(const std::vector<std::int64_t>& start,
 
 /// Reads the current Gmsh model into a RawMesh.
 class Reader {
-public:
+ public:
   Reader(const std::filesystem::path& file, Real scale, bool entities_are_groups)
       : file_(file), scale_(scale), entities_are_groups_(entities_are_groups) {}
 
@@ -514,7 +517,7 @@ public:
     return std::move(mesh_);
   }
 
-private:
+ private:
   template <class... Arguments>
   void note(fmt::format_string<Arguments...> text, Arguments&&... arguments) {
     mesh_.notes.push_back(fmt::format(text, std::forward<Arguments>(arguments)...) + ".");

@@ -11,9 +11,8 @@ namespace curlew {
 
 namespace {
 
-template <class Outflow>
 struct OutflowOnNode {
-  Outflow outflow_of;
+  OutflowOfNode outflow_of;
   View<Node, Real> outflow;
   CURLEW_HOST_DEVICE void operator()(Id<Node> n) const { outflow[n] = outflow_of(n); }
 };
@@ -69,17 +68,17 @@ class CellConductances {
   std::vector<Real> residue_;  // row i: how far node i's value is from the linear field of the cell
 };
 
-/// Sums the cells' conductances on the links, in the order of the cells, whatever the number of threads:
+/// Sums the cells' conductances on the pairs, in the order of the cells, whatever the number of threads:
 /// blocks of cells are computed side by side and added one after the other.
-std::vector<Real> link_conductances(const Mesh& mesh, const NodeGraph& graph,
+std::vector<Real> pair_conductances(const Mesh& mesh, const NodeGraph& graph,
                                     std::span<const Real> conductivity) {
   struct Share {
-    Index link;
+    Index pair;
     Real conductance;
   };
   constexpr Index block = 1 << 15;
   const auto nodes_of_cell = mesh.topology().nodes_of_cell().view(MemorySpace::Host);
-  std::vector<Real> conductances(at(graph.links().size()), 0);
+  std::vector<Real> conductances(at(graph.pairs().size()), 0);
   std::vector<Share> shares;
   std::vector<std::size_t> first(at(block) + 1);
   for (Index start = 0; start < mesh.topology().cells().size(); start += block) {
@@ -96,12 +95,24 @@ std::vector<Real> link_conductances(const Mesh& mesh, const NodeGraph& graph,
       const auto nodes = nodes_of_cell[c];
       std::size_t place = first[k];
       cell_conductances.compute(mesh, c, [&](std::size_t i, std::size_t j, Real conductance) {
-        const Id<Link> link = graph.find(nodes[static_cast<Index>(i)].id, nodes[static_cast<Index>(j)].id);
-        shares[place++] = {link.value(), conductivity[at(c.value())] * conductance};
+        const Id<NodePair> pair =
+            graph.find(std::min(nodes[static_cast<Index>(i)].id, nodes[static_cast<Index>(j)].id),
+                       std::max(nodes[static_cast<Index>(i)].id, nodes[static_cast<Index>(j)].id));
+        shares[place++] = {pair.value(), conductivity[at(c.value())] * conductance};
       });
     });
-    for (const Share& share : shares) conductances[at(share.link)] += share.conductance;
+    for (const Share& share : shares) conductances[at(share.pair)] += share.conductance;
   }
+  // The cells gave the pairs from the lower to the higher node; the others are the same.
+  const auto neighbours_of = graph.neighbours_of_node().view(MemorySpace::Host);
+  parallel_for(at(graph.neighbours_of_node().rows()), [&](std::size_t i) {
+    const Id<Node> n(static_cast<Index>(i));
+    Index pair = neighbours_of.start(n);
+    for (const auto [m, sign] : neighbours_of[n]) {
+      if (m < n) conductances[at(pair)] = conductances[at(graph.find(m, n).value())];
+      ++pair;
+    }
+  });
   return conductances;
 }
 
@@ -111,23 +122,23 @@ NodeDiffusion::NodeDiffusion(const Executor& executor, const Mesh& mesh, std::sp
     : executor_(executor), graph_(mesh.topology()) {
   REQUIRE(conductivity.size() == at(mesh.topology().cells().size()),
           "conductivity needs one value per cell, got " + std::to_string(conductivity.size()));
-  conductances_ = ConstantArray<Real>(link_conductances(mesh, graph_, conductivity));
+  conductances_ = ConstantArray<Real>(pair_conductances(mesh, graph_, conductivity));
 }
 
 void NodeDiffusion::apply(const PrimalCochain<Node>& temperature, DualCochain<Node>& outflow) const {
-  require_fits(temperature, graph_.links_of_node().rows(), executor_);
-  require_fits(outflow, graph_.links_of_node().rows(), executor_);
-  visit_parts(temperature, [&](Range<Node> range, auto outflow_of) {
-    for_each(executor_, range, OutflowOnNode<decltype(outflow_of)>{outflow_of, outflow.view()});
-  });
+  require_fits(temperature, graph_.neighbours_of_node().rows(), executor_);
+  require_fits(outflow, graph_.neighbours_of_node().rows(), executor_);
+  for_each(executor_, outflow.range(), OutflowOnNode{outflow_of(temperature), outflow.view()});
 }
 
 std::vector<Real> NodeDiffusion::diagonal() const {
-  std::vector<Real> diagonal(at(graph_.links_of_node().rows()), 0);
-  const auto links_of_node = graph_.links_of_node().view(MemorySpace::Host);
+  const auto neighbours_of = graph_.neighbours_of_node().view(MemorySpace::Host);
+  std::vector<Real> diagonal(at(graph_.neighbours_of_node().rows()), 0);
   parallel_for(diagonal.size(), [&](std::size_t n) {
-    for (const auto [l, sign] : links_of_node[Id<Node>(static_cast<Index>(n))]) {
-      diagonal[n] += conductances_[at(l.value())];
+    const Id<Node> node(static_cast<Index>(n));
+    for (Index pair = neighbours_of.start(node);
+         pair < neighbours_of.start(node) + neighbours_of[node].size(); ++pair) {
+      diagonal[n] += conductances_[at(pair)];
     }
   });
   return diagonal;

@@ -9,19 +9,19 @@
 
 namespace curlew {
 
-/// Heat that leaves the dual volume of a node along its links [W], sum_l s_ln k_l (T_end - T_start)_l: the
-/// node's entry of Bᵀ diag(k) B T. For use inside kernels.
-template <class Rows>
+/// Heat that leaves the dual volume of a node towards its neighbours [W], sum_m k_nm (T_n - T_m). For use
+/// inside kernels.
 struct OutflowOfNode {
-  Rows links_of;
-  UniformIncidence<Link, Node, 2> ends_of;
-  View<Link, const Real> conductance;  // [W/K]
-  View<Node, const Real> temperature;  // [K]
+  Incidence<Node, Node> neighbours_of;
+  View<NodePair, const Real> conductance;  // [W/K]
+  View<Node, const Real> temperature;      // [K]
   CURLEW_HOST_DEVICE Real operator()(Id<Node> n) const {
+    const Real own = temperature[n];
+    Id<NodePair> pair(neighbours_of.start(n));
     Real outflow = 0;
-    for (const auto [l, sign] : links_of[n]) {
-      const auto ends = ends_of[l];
-      outflow += sign * (conductance[l] * (temperature[ends[1].id] - temperature[ends[0].id]));
+    for (const auto [m, sign] : neighbours_of[n]) {
+      outflow += conductance[pair] * (own - temperature[m]);
+      ++pair;
     }
     return outflow;
   }
@@ -54,20 +54,15 @@ class NodeDiffusion : public Operator<PrimalCochain<Node>, DualCochain<Node>> {
 
   const Executor& executor() const { return executor_; }
   const NodeGraph& graph() const { return graph_; }
-  /// [W/K], one per link.
+  /// [W/K], one per pair; the same in both directions.
   const ConstantArray<Real>& conductances() const { return conductances_; }
 
-  /// Calls `launch(range, outflow_of)` for parts of the nodes, with the fastest OutflowOfNode for each.
-  template <class Launch>
-  void visit_parts(const PrimalCochain<Node>& temperature, const Launch& launch) const {
+  /// The kernel part that gives each node's outflow at the given temperatures, where they live.
+  OutflowOfNode outflow_of(const PrimalCochain<Node>& temperature) const {
     const MemorySpace space = executor_.space();
-    graph_.links_of_node().visit_parts(space, [&](Range<Node> range, auto rows) {
-      launch(range,
-             OutflowOfNode<decltype(rows)>{
-                 rows, graph_.nodes_of_link().template uniform_view<2>(space),
-                 View<Link, const Real>(conductances_.data(space), static_cast<Index>(conductances_.size())),
-                 temperature.view()});
-    });
+    return {graph_.neighbours_of_node().view(space),
+            View<NodePair, const Real>(conductances_.data(space), static_cast<Index>(conductances_.size())),
+            temperature.view()};
   }
 
  private:

@@ -17,9 +17,8 @@ namespace curlew {
 namespace {
 
 /// y = (C/dt) x + theta (H + K) x at nodes that are solved for, zero at held ones.
-template <class Outflow>
 struct HeatSystemOnNode {
-  Outflow outflow_of;
+  OutflowOfNode outflow_of;
   Real per_step, implicit_weight;  // 1/dt [1/s] (0: steady), theta
   View<Node, const Real> capacity, convection;
   View<Node, const std::uint8_t> held;
@@ -32,9 +31,8 @@ struct HeatSystemOnNode {
 };
 
 /// Net heat into the dual volume from everything but a holding boundary.
-template <class Outflow>
 struct InflowOnNode {
-  Outflow outflow_of;
+  OutflowOfNode outflow_of;
   View<Node, const Real> load, convection, temperature;
   View<Node, Real> inflow;
   CURLEW_HOST_DEVICE void operator()(Id<Node> n) const {
@@ -190,12 +188,10 @@ class HeatDiffusion::System : public Operator<PrimalCochain<Node>, DualCochain<N
   System(const HeatDiffusion& heat, Real per_step, Real implicit_weight)
       : heat_(heat), per_step_(per_step), implicit_weight_(implicit_weight) {}
   void apply(const PrimalCochain<Node>& x, DualCochain<Node>& y) const override {
-    heat_.diffusion_.visit_parts(x, [&](Range<Node> range, auto outflow_of) {
-      for_each(heat_.executor_, range,
-               HeatSystemOnNode<decltype(outflow_of)>{outflow_of, per_step_, implicit_weight_,
-                                                      heat_.capacity_.view(), heat_.convection_.view(),
-                                                      heat_.held_.view(), x.view(), y.view()});
-    });
+    for_each(
+        heat_.executor_, x.range(),
+        HeatSystemOnNode{heat_.diffusion_.outflow_of(x), per_step_, implicit_weight_, heat_.capacity_.view(),
+                         heat_.convection_.view(), heat_.held_.view(), x.view(), y.view()});
   }
   void apply_transpose(const PrimalCochain<Node>& x, DualCochain<Node>& y) const override { apply(x, y); }
 
@@ -394,12 +390,10 @@ void HeatDiffusion::resume(std::span<const Real> temperature, Real time, std::in
 
 /// Inflow and the outflow through flux and convection patches at the present time and temperature.
 void HeatDiffusion::compute_inflow() {
-  diffusion_.visit_parts(temperature_, [&](Range<Node> range, auto outflow_of) {
-    for_each(executor_, range,
-             InflowOnNode<decltype(outflow_of)>{outflow_of, std::as_const(load_).view(),
-                                                std::as_const(convection_).view(),
-                                                std::as_const(temperature_).view(), inflow_.view()});
-  });
+  for_each(
+      executor_, temperature_.range(),
+      InflowOnNode{diffusion_.outflow_of(temperature_), std::as_const(load_).view(),
+                   std::as_const(convection_).view(), std::as_const(temperature_).view(), inflow_.view()});
   for (std::size_t p = 0; p < patch_nodes_.size(); ++p) {
     const bool convects = std::holds_alternative<Convection>(settings_.boundaries[p]);
     patch_outflow_[p] = given_outflow_[p] + (convects ? patch_nodes_[p]->sum_of(temperature_) : Real(0));
@@ -509,8 +503,7 @@ SolveReport HeatDiffusion::advance_to(Real time) {
 /// Connected parts of the domain that nothing ties to a temperature; -1 for nodes of the others.
 std::vector<Index> HeatDiffusion::floating_parts() const {
   const std::size_t nodes = at(temperature_.size());
-  const auto links_of_node = diffusion_.graph().links_of_node().view(MemorySpace::Host);
-  const auto ends_of_link = diffusion_.graph().nodes_of_link().view(MemorySpace::Host);
+  const auto neighbours_of = diffusion_.graph().neighbours_of_node().view(MemorySpace::Host);
   std::vector<Index> part(nodes, -2), queue;
   Index parts = 0;
   for (std::size_t root = 0; root < nodes; ++root) {
@@ -521,12 +514,10 @@ std::vector<Index> HeatDiffusion::floating_parts() const {
     for (std::size_t next = 0; next < queue.size(); ++next) {
       const std::size_t n = at(queue[next]);
       tied = tied || held_host_[n] || convection_host_[n] > 0;
-      for (const auto [l, sign] : links_of_node[Id<Node>(queue[next])]) {
-        for (const auto [m, end] : ends_of_link[l]) {
-          if (part[at(m.value())] != -2) continue;
-          part[at(m.value())] = parts;
-          queue.push_back(m.value());
-        }
+      for (const auto [m, sign] : neighbours_of[Id<Node>(queue[next])]) {
+        if (part[at(m.value())] != -2) continue;
+        part[at(m.value())] = parts;
+        queue.push_back(m.value());
       }
     }
     if (tied) {

@@ -11,7 +11,7 @@ namespace curlew {
 /// A given scalar function of place and time: a boundary value, a source, an initial field.
 /// The quantity and unit of its values are stated where it is used.
 class SpaceTimeFunction {
-public:
+ public:
   SpaceTimeFunction() = default;
   virtual ~SpaceTimeFunction() = default;
 
@@ -25,7 +25,7 @@ public:
   /// Whether the value can change with place.
   virtual bool depends_on_space() const = 0;
 
-protected:
+ protected:
   SpaceTimeFunction(const SpaceTimeFunction&) = default;
   SpaceTimeFunction& operator=(const SpaceTimeFunction&) = default;
 };
