@@ -23,6 +23,7 @@
 #include <utility>
 
 #include "kernels/error.hpp"
+#include "mesh/msh_check.hpp"
 
 namespace curlew {
 namespace {
@@ -125,6 +126,8 @@ void run_gmsh(const GmshSession& session, const std::filesystem::path& file, std
   std::string thrown;
   try {
     work();
+  } catch (const InputError&) {
+    throw;
   } catch (const std::exception& error) {
     thrown = error.what();
   } catch (const std::string& error) {
@@ -274,7 +277,10 @@ void open_and_mesh(const GmshSession& session, const std::filesystem::path& file
   run_gmsh(session, file,
            is_mesh ? "Write the mesh again, or check that its copy is complete"
                    : "Correct the geometry so that Gmsh opens it",
-           [&] { gmsh::open(file.string()); });
+           [&] {
+             if (kind == FileKind::Msh) check_msh(file);
+             gmsh::open(file.string());
+           });
   if (is_mesh) return;
 
   if (kind == FileKind::Stl && element_dimension_present() != 2)
