@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <gmsh.h>
 
+#include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstdint>
 #include <cstring>
@@ -13,6 +15,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "kernels/error.hpp"
 
@@ -29,19 +32,20 @@ class MshCheck {
   void run() {
     if (!enter("$MeshFormat")) return;  // not for this check to say
     const double version = word<double>();
-    const bool binary = word<int>() == 1;
-    if (binary) {
+    binary_ = word<int>() == 1;
+    if (binary_) {
       word<int>();
       end_line();
       if (take<std::int32_t>() != 1)
         fail("it is binary with the byte order of another machine. Save it as ASCII");
     }
     if (version < 3) {
-      if (enter("$Nodes")) binary ? nodes_of_22_binary() : nodes_of_22_ascii();
-      if (enter("$Elements")) binary ? elements_of_22_binary() : elements_of_22_ascii();
-    } else if (version > 4.05 && binary) {
-      if (enter("$Nodes")) nodes_of_41_binary();
-      if (enter("$Elements")) elements_of_41_binary();
+      if (enter("$Nodes")) binary_ ? nodes_of_22_binary() : nodes_of_22_ascii();
+      if (enter("$Elements")) binary_ ? elements_of_22_binary() : elements_of_22_ascii();
+    } else if (version > 4.05) {
+      if (binary_ && enter("$Entities")) entities_of_41_binary();
+      if (enter("$Nodes")) nodes_of_41();
+      if (enter("$Elements")) elements_of_41();
     }
   }
 
@@ -91,6 +95,11 @@ class MshCheck {
     std::memcpy(&number, text_.data() + at_, sizeof number);
     at_ += sizeof number;
     return number;
+  }
+  /// The next number, in text or binary as the file is.
+  template <class Number>
+  Number next() {
+    return binary_ ? take<Number>() : word<Number>();
   }
   void require_bytes(std::uint64_t count, std::uint64_t bytes_each) const {
     if (bytes_each > 0 && count > (text_.size() - at_) / bytes_each) fail_short();
@@ -165,39 +174,59 @@ class MshCheck {
     }
   }
 
-  void nodes_of_41_binary() {
-    const auto blocks = take<std::uint64_t>(), count = take<std::uint64_t>();
-    lowest_ = take<std::int64_t>();
-    highest_ = take<std::int64_t>();
+  void entities_of_41_binary() {
+    std::array<std::uint64_t, 4> counts{};
+    for (std::uint64_t& count : counts) count = take<std::uint64_t>();
+    for (std::size_t dimension = 0; dimension < counts.size(); ++dimension) {
+      for (std::uint64_t n = 0; n < counts[dimension]; ++n) {
+        skip(sizeof(std::int32_t) + (dimension == 0 ? 3 : 6) * sizeof(double));
+        // Its physical groups, and the entities on its boundary.
+        for (int list = 0; list < (dimension == 0 ? 1 : 2); ++list) {
+          const auto tags = take<std::uint64_t>();
+          require_bytes(tags, sizeof(std::int32_t));
+          skip(tags * sizeof(std::int32_t));
+        }
+      }
+    }
+  }
+
+  void nodes_of_41() {
+    const auto blocks = next<std::uint64_t>(), count = next<std::uint64_t>();
+    lowest_ = next<std::int64_t>();
+    highest_ = next<std::int64_t>();
     std::uint64_t seen = 0;
     for (std::uint64_t b = 0; b < blocks; ++b) {
-      const auto dimension = take<std::int32_t>();
-      take<std::int32_t>();
-      const auto parametric = take<std::int32_t>();
-      const auto nodes = take<std::uint64_t>();
+      const auto dimension = next<std::int32_t>();
+      next<std::int32_t>();
+      const auto parametric = next<std::int32_t>();
+      const auto nodes = next<std::uint64_t>();
       if (dimension < 0 || dimension > 3) fail_short();
-      const auto reals = static_cast<std::uint64_t>(3 + (parametric != 0 ? dimension : 0));
-      require_bytes(nodes, (1 + reals) * sizeof(double));
-      for (std::uint64_t n = 0; n < nodes; ++n) require_node(take<std::int64_t>());
-      skip(nodes * reals * sizeof(double));
+      require_bytes(nodes, 1);
+      for (std::uint64_t n = 0; n < nodes; ++n) require_node(next<std::int64_t>());
+      if (binary_) {
+        const auto reals = static_cast<std::uint64_t>(3 + (parametric != 0 ? dimension : 0));
+        require_bytes(nodes, reals * sizeof(double));
+        skip(nodes * reals * sizeof(double));
+      } else {
+        for (std::uint64_t line = 0; line <= nodes; ++line) end_line();
+      }
       seen += nodes;
     }
     if (seen != count) fail_short();
   }
-  void elements_of_41_binary() {
-    const auto blocks = take<std::uint64_t>(), count = take<std::uint64_t>();
-    const auto lowest = take<std::int64_t>(), highest = take<std::int64_t>();
+  void elements_of_41() {
+    const auto blocks = next<std::uint64_t>(), count = next<std::uint64_t>();
+    const auto lowest = next<std::int64_t>(), highest = next<std::int64_t>();
     std::uint64_t seen = 0;
     for (std::uint64_t b = 0; b < blocks; ++b) {
-      take<std::int32_t>();
-      take<std::int32_t>();
-      const std::uint64_t nodes = nodes_of_type(take<std::int32_t>());
-      const auto elements = take<std::uint64_t>();
-      require_bytes(elements, (1 + nodes) * sizeof(std::int64_t));
+      next<std::int32_t>();
+      next<std::int32_t>();
+      const std::uint64_t nodes = nodes_of_type(next<std::int32_t>());
+      const auto elements = next<std::uint64_t>();
       for (std::uint64_t e = 0; e < elements; ++e) {
-        const auto tag = take<std::int64_t>();
+        const auto tag = next<std::int64_t>();
         if (tag < lowest || tag > highest) fail_short();
-        for (std::uint64_t n = 0; n < nodes; ++n) require_node(take<std::int64_t>());
+        for (std::uint64_t n = 0; n < nodes; ++n) require_node(next<std::int64_t>());
       }
       seen += elements;
     }
@@ -207,6 +236,7 @@ class MshCheck {
   const std::filesystem::path& file_;
   std::string text_;
   std::size_t at_ = 0;
+  bool binary_ = false;
   std::int64_t lowest_ = std::numeric_limits<std::int64_t>::max();
   std::int64_t highest_ = std::numeric_limits<std::int64_t>::min();
   std::map<int, int> nodes_of_type_;

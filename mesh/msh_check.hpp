@@ -5,7 +5,7 @@
 
 namespace curlew {
 
-/// Checks that a .msh file of format 2.2 or binary 4.1 is as long as its own counts say and that its elements
+/// Checks that a .msh file of format 2.2 or 4.1 is as long as its own counts say and that its elements
 /// use node numbers in the range of its nodes: where that fails Gmsh 4.8 may crash. Linear in the file. Needs
 /// an initialised Gmsh, for the node counts of element types. Throws InputError.
 void check_msh(const std::filesystem::path& file);
