@@ -204,6 +204,10 @@ PhysicalNames physical_names(const std::filesystem::path& file) {
   int count = 0, dimension = 0, tag = 0;
   in >> count;
   for (int n = 0; n < count && in >> dimension >> tag && std::getline(in, line); ++n) {
+    if (dimension < 0 || dimension > 3)
+      fail(file,
+           fmt::format("it names a physical group of dimension {}; 0 to 3 are possible. Write the mesh again",
+                       dimension));
     const auto open = line.find('"'), close = line.rfind('"');
     if (open < close) names[{dimension, tag}] = line.substr(open + 1, close - open - 1);
   }
@@ -270,6 +274,7 @@ void open_and_mesh(const GmshSession& session, const std::filesystem::path& file
                    const GmshImportOptions& options) {
   const bool is_mesh = kind == FileKind::Msh || kind == FileKind::OtherMesh;
   require_format_built_in(file);
+  gmsh::option::setNumber("Mesh.PartitionConvertMsh2", 0);  // the partition of a file is none of ours
   // A reader of meshes that goes on after an error may crash, so it throws; the parser of scripts would be
   // left half way by an exception, so its errors are taken from the log.
   gmsh::option::setNumber("General.AbortOnError", is_mesh ? 2 : 0);

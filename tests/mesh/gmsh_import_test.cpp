@@ -323,6 +323,14 @@ TEST_F(GmshImport, keeps_boundary_elements_between_two_cells_for_the_complex_to_
   EXPECT_THAT(patches_of(mesh), ElementsAre("unnamed"));
 }
 
+TEST_F(GmshImport, ignores_the_partition_of_a_file) {
+  const RawMesh mesh =
+      import_mesh(write("partitioned.msh", msh22({"2 8 \"plate\""}, square_nodes,
+                                                 {"1 2 4 8 1 1 1 1 2 3", "2 2 4 8 1 1 2 1 3 4"})));
+  EXPECT_THAT(mesh.region_names, ElementsAre("plate"));
+  EXPECT_THAT(mesh.cell_nodes, ElementsAre(0, 1, 2, 0, 2, 3));
+}
+
 TEST_F(GmshImport, reads_sparse_node_numbers) {
   const RawMesh mesh =
       import_mesh(write("sparse.msh", msh22({}, {"2000000000 0 0 0", "7 1 0 0", "1000000 0 1 0"},
@@ -476,6 +484,7 @@ TEST_F(GmshImport, every_bad_mesh_gets_its_message) {
       {"negative_node.msh", msh22({}, triangle, {"1 2 2 0 1 1 2 -3"}), "uses node -3"},
       {"node_gap.msh", msh22({}, {"1 0 0 0", "2 1 0 0", "9 0 1 0"}, {"1 2 2 0 1 1 2 5"}), "Gmsh reports"},
       {"count.msh", "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n7\n1 0 0 0\n$EndNodes\n", "it is damaged"},
+      {"names.msh", msh22({"5 7 \"steel\""}, triangle, {"1 2 2 0 1 1 2 3"}), "physical group of dimension 5"},
       {"type.msh", msh22({}, triangle, {"1 999 2 0 1 1 2 3"}), "Gmsh reports"},
       {"nan.msh", msh22({}, {"1 0 0 0", "2 nan 0 0", "3 0 1 0"}, {"1 2 2 0 1 1 2 3"}),
        "no finite coordinates"},
