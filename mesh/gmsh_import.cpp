@@ -24,6 +24,7 @@
 #include <utility>
 
 #include "kernels/error.hpp"
+#include "mesh/msh_check.hpp"
 
 namespace curlew {
 namespace {
@@ -89,8 +90,6 @@ class GmshSession {
     gmsh::option::setNumber("General.Terminal", 0);
     gmsh::option::setNumber("General.Verbosity", 2);   // errors and warnings
     gmsh::option::setNumber("General.NumThreads", 1);  // parallel meshing differs from run to run
-    // Errors are collected and read from the log: an exception thrown inside Gmsh leaves its parser half way.
-    gmsh::option::setNumber("General.AbortOnError", 0);
     gmsh::logger::start();
   }
   ~GmshSession() {
@@ -130,6 +129,8 @@ void run_gmsh(const GmshSession& session, const std::filesystem::path& file, std
   std::string thrown;
   try {
     work();
+  } catch (const InputError&) {
+    throw;
   } catch (const std::exception& error) {
     thrown = error.what();
   } catch (const std::string& error) {
@@ -193,6 +194,29 @@ void require_no_exit(const std::filesystem::path& file) {
                       file.string(), number));
 }
 
+using PhysicalNames = std::map<std::pair<int, int>, std::string>;
+
+/// Names of physical groups by dimension and tag, as a .msh file lists them: of several groups of one name
+/// Gmsh keeps the name of the first alone.
+PhysicalNames physical_names(const std::filesystem::path& file) {
+  PhysicalNames names;
+  std::ifstream in(file);
+  std::string line;
+  while (std::getline(in, line) && !line.starts_with("$PhysicalNames"))
+    if (line.starts_with("$Nodes") || line.starts_with("$Entities")) return names;
+  int count = 0, dimension = 0, tag = 0;
+  in >> count;
+  for (int n = 0; n < count && in >> dimension >> tag && std::getline(in, line); ++n) {
+    if (dimension < 0 || dimension > 3)
+      fail(file,
+           fmt::format("it names a physical group of dimension {}; 0 to 3 are possible. Write the mesh again",
+                       dimension));
+    const auto open = line.find('"'), close = line.rfind('"');
+    if (open < close) names[{dimension, tag}] = line.substr(open + 1, close - open - 1);
+  }
+  return names;
+}
+
 /// The MSH version of a file, 2.2 as 2.2; fails where the file is no MSH file.
 double msh_version(const std::filesystem::path& file) {
   std::ifstream in(file);
@@ -253,19 +277,27 @@ void open_and_mesh(const GmshSession& session, const std::filesystem::path& file
                    const GmshImportOptions& options) {
   const bool is_mesh = kind == FileKind::Msh || kind == FileKind::OtherMesh;
   require_format_built_in(file);
+  gmsh::option::setNumber("Mesh.PartitionConvertMsh2", 0);  // the partition of a file is none of ours
+  // A reader of meshes that goes on after an error may crash, so it throws; the parser of scripts would be
+  // left half way by an exception, so its errors are taken from the log.
+  gmsh::option::setNumber("General.AbortOnError", is_mesh ? 2 : 0);
   if (kind == FileKind::Step) gmsh::option::setString("Geometry.OCCTargetUnit", "M");
   run_gmsh(session, file,
            is_mesh ? "Write the mesh again, or check that its copy is complete"
                    : "Correct the geometry so that Gmsh opens it",
-           [&] { gmsh::open(file.string()); });
+           [&] {
+             if (kind == FileKind::Msh) check_msh(file);
+             gmsh::open(file.string());
+           });
   if (is_mesh) return;
 
   if (kind == FileKind::Stl && element_dimension_present() != 2)
     fail(file, "it has no triangles, so it is no STL surface. Export it again");
-  if (kind == FileKind::Stl)
-    run_gmsh(session, file,
-             "The triangles must form one closed surface; repair it, or mesh the part elsewhere",
-             [&] { build_stl_volume(options.size > 0); });
+  const std::string_view remedy =
+      kind == FileKind::Stl
+          ? "The triangles must form one closed surface; repair it, or mesh the part elsewhere"
+          : "Correct the geometry, or change the mesh size, so that Gmsh can mesh it";
+  if (kind == FileKind::Stl) run_gmsh(session, file, remedy, [&] { build_stl_volume(options.size > 0); });
   if (options.size > 0) {
     const double size = options.size / options.scale;
     gmsh::option::setNumber("Mesh.CharacteristicLengthMin", size);
@@ -276,8 +308,7 @@ void open_and_mesh(const GmshSession& session, const std::filesystem::path& file
   const int dimension = volumes.empty() ? 2 : 3;
   // A script may have meshed already (Mesh 3;) and then transformed its mesh.
   if (element_dimension_present() == dimension) return;
-  run_gmsh(session, file, "Correct the geometry, or change the mesh size, so that Gmsh can mesh it",
-           [&] { gmsh::model::mesh::generate(dimension); });
+  run_gmsh(session, file, remedy, [&] { gmsh::model::mesh::generate(dimension); });
 }
 
 /// What this reader needs to know of a Gmsh element type.
@@ -317,12 +348,15 @@ struct Groups {
 
 /// `entities_are_groups`: the mesh was read so that each entity holds the elements of one physical group and
 /// has its number (Gmsh's Mesh.SwitchElementTags).
-Groups read_groups(int dimension, bool entities_are_groups) {
+Groups read_groups(int dimension, bool entities_are_groups, const PhysicalNames& names) {
   Groups groups;
   std::map<std::string, Index> number;
   const auto add = [&](int tag) {
     std::string name;
-    gmsh::model::getPhysicalName(dimension, tag, name);
+    if (const auto named = names.find({dimension, tag}); named != names.end())
+      name = named->second;
+    else
+      gmsh::model::getPhysicalName(dimension, tag, name);
     if (name.empty()) name = fmt::format("group_{}", tag);
     const auto [position, inserted] = number.try_emplace(name, static_cast<Index>(groups.names.size()));
     if (inserted) groups.names.push_back(name);
@@ -485,8 +519,8 @@ std::vector<Index> first_with_same_nodes(const std::vector<std::int64_t>& start,
 /// Reads the current Gmsh model into a RawMesh.
 class Reader {
  public:
-  Reader(const std::filesystem::path& file, Real scale, bool entities_are_groups)
-      : file_(file), scale_(scale), entities_are_groups_(entities_are_groups) {}
+  Reader(const std::filesystem::path& file, Real scale, bool entities_are_groups, PhysicalNames names)
+      : file_(file), scale_(scale), entities_are_groups_(entities_are_groups), names_(std::move(names)) {}
 
   RawMesh read() {
     mesh_.dimension = element_dimension_present();
@@ -494,8 +528,8 @@ class Reader {
       fail(file_,
            "it has no cells: neither volume elements nor, for a two-dimensional mesh, surface elements. "
            "Check that the mesh was generated and saved with all its elements");
-    const Groups regions = read_groups(mesh_.dimension, entities_are_groups_);
-    const Groups patches = read_groups(mesh_.dimension - 1, entities_are_groups_);
+    const Groups regions = read_groups(mesh_.dimension, entities_are_groups_, names_);
+    const Groups patches = read_groups(mesh_.dimension - 1, entities_are_groups_, names_);
     several_groups_ = regions.shared_entities || patches.shared_entities;
     std::vector<GmshTag> tags;
     std::vector<double> coordinates, parametric;
@@ -663,6 +697,7 @@ class Reader {
   const std::filesystem::path& file_;
   const Real scale_;
   const bool entities_are_groups_;
+  const PhysicalNames names_;
   bool several_groups_ = false;
   RawMesh mesh_;
 };
@@ -671,8 +706,8 @@ class Reader {
 /// the group of an element.
 bool groups_cut_entities() {
   const int dimension = element_dimension_present();
-  return read_groups(dimension, false).shared_entities ||
-         (dimension > 0 && read_groups(dimension - 1, false).shared_entities);
+  return read_groups(dimension, false, {}).shared_entities ||
+         (dimension > 0 && read_groups(dimension - 1, false, {}).shared_entities);
 }
 
 }  // namespace
@@ -688,6 +723,8 @@ RawMesh import_mesh(const std::filesystem::path& file, const GmshImportOptions& 
   if (kind == FileKind::Script) require_no_exit(file);
   const double version = kind == FileKind::Msh ? msh_version(file) : 0;
 
+  PhysicalNames names = kind == FileKind::Msh ? physical_names(file) : PhysicalNames();
+
   const GmshSession session;
   open_and_mesh(session, file, kind, options);
   bool entities_are_groups = false;
@@ -697,7 +734,7 @@ RawMesh import_mesh(const std::filesystem::path& file, const GmshImportOptions& 
     gmsh::clear();
     open_and_mesh(session, file, kind, options);
   }
-  RawMesh mesh = Reader(file, options.scale, entities_are_groups).read();
+  RawMesh mesh = Reader(file, options.scale, entities_are_groups, std::move(names)).read();
   if (kind == FileKind::Step) mesh.notes.push_back("Lengths of the geometry were converted to metres.");
   for (const std::string& warning : session.messages("Warning"))
     mesh.notes.push_back(fmt::format("Gmsh warns: {}.", warning));

@@ -17,7 +17,7 @@ struct GmshImportOptions {
 ///
 /// Meshes: `.msh` 2.2, 4.0 and 4.1 (ASCII and binary), `.unv`, `.vtk`, `.mesh`, `.bdf`/`.nas`, and
 /// `.cgns`/`.med` where the SDK was built with them. Geometries meshed here, the same in each run: `.geo`,
-/// `.step`/`.stp` (lengths converted to metres), `.iges`/`.igs`, `.brep`, and a closed surface in `.stl`,
+/// `.step`/`.stp` (lengths converted to metres), `.brep`, and a closed surface in `.stl`,
 /// whose interior is meshed.
 ///
 /// Cells are the elements of the highest dimension present, 3 or 2; elements one dimension lower are boundary
