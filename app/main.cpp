@@ -1,5 +1,7 @@
 // Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
-#include <cstdio>
+#include <unistd.h>
+
+#include <cstdlib>
 #include <exception>
 #include <iostream>
 #include <new>
@@ -33,9 +35,20 @@ void print_error(const std::string& message) {
   std::cerr << "error: " << message << '\n';
 }
 
+/// Between parallel loops the OpenMP runtime of GCC spins for milliseconds before it sleeps. On a machine
+/// whose cores are busy with something else that makes every loop wait for a time slice (measured: 40 times
+/// slower). How long it spins can only be said in the environment, before the program starts; hence the
+/// second start.
+void restart_with_short_spinning(char** argv) {
+  if (std::getenv("GOMP_SPINCOUNT") != nullptr || std::getenv("OMP_WAIT_POLICY") != nullptr) return;
+  setenv("GOMP_SPINCOUNT", "4000", 1);  // some ten microseconds, longer than a loop takes to hand out
+  execv("/proc/self/exe", argv);        // where that fails the program just goes on
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
+  restart_with_short_spinning(argv);
   try {
     const std::vector<std::string> arguments(argv + 1, argv + argc);
     const int status = std::visit(Dispatch{}, curlew::parse_command_line(arguments));
