@@ -36,21 +36,16 @@ struct SumOnChunk {
 
   void operator()(Id<Chunk> c) const {
     constexpr Index lanes = reduction_shape::lanes;
-    constexpr Index block = 32;  // lanes summed side by side in registers
     const Index first = range.first() + c.value() * reduction_shape::chunk;
     const Index available = std::min(reduction_shape::chunk, range.last() - first);
-    T lane[lanes];
-    for (Index b = 0; b < lanes; b += block) {
-      T sum[block] = {};
-      for (Index row = b; row < available; row += lanes) {
-        if (row + block <= available) {
-          for (Index k = 0; k < block; ++k) sum[k] += term(Id<E>(first + row + k));
-        } else {
-          for (Index k = 0; row + k < available; ++k) sum[k] += term(Id<E>(first + row + k));
-        }
-      }
-      for (Index k = 0; k < block; ++k) lane[b + k] = sum[k];
-    }
+    // Row by row, so that memory is read in order.
+    T lane[lanes] = {};
+    const auto add_row = [&](Index row, Index width) {
+      for (Index k = 0; k < width; ++k) lane[k] += term(Id<E>(first + row + k));
+    };
+    Index row = 0;
+    for (; row + lanes <= available; row += lanes) add_row(row, lanes);
+    add_row(row, available - row);
     for (Index width = lanes / 2; width > 0; width /= 2) {
       for (Index k = 0; k < width; ++k) lane[k] += lane[k + width];
     }

@@ -1,0 +1,37 @@
+// Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
+#include <fmt/format.h>
+#include <omp.h>
+
+#include <iostream>
+#include <vector>
+
+#include "app/benchmark.hpp"
+#include "app/commands.hpp"
+#include "app/read_mesh.hpp"
+
+namespace curlew {
+
+int bench_mesh(const BenchOptions& options) {
+  const Mesh mesh = read_mesh(options.mesh);
+  std::vector<BenchmarkRecord> records;
+  for (const Executor& executor :
+       {Executor::serial(), Executor::openmp(options.threads.value_or(omp_get_max_threads()))}) {
+    Benchmark benchmark(executor, BenchmarkSettings::beyond_cache());
+    time_kernels(benchmark, mesh);
+    records.insert(records.end(), benchmark.records().begin(), benchmark.records().end());
+  }
+  if (options.json) {
+    std::cout << to_json(records) << '\n';
+    return 0;
+  }
+  const Topology& t = mesh.topology();
+  std::cout << fmt::format("{}: {} cells, {} faces, {} edges, {} nodes\n\n", options.mesh.file.string(),
+                           t.cells().size(), t.faces().size(), t.edges().size(), t.nodes().size())
+            << to_table(records);
+  if (t.faces_of_edge().bytes() < 4 * last_level_cache()) {
+    std::cout << "\nThe tables of this mesh stay in cache: fractions say little about larger meshes.\n";
+  }
+  return 0;
+}
+
+}  // namespace curlew
