@@ -11,6 +11,10 @@
 
 namespace curlew {
 
+/// How much work a kernel does for one entity, relative to a mesh entity: what decides whether threads pay.
+template <class E>
+inline constexpr Index work_per_entity = 1;
+
 /// One loop on one core: the plain reference every other backend is compared with.
 struct Serial {
   static constexpr MemorySpace space = MemorySpace::Host;
@@ -29,7 +33,8 @@ struct OpenMP {
   template <class E, class Kernel>
   void for_each(Range<E> range, const Kernel& kernel) const {
     const Index first = range.first(), last = range.last();
-#pragma omp parallel for schedule(static) num_threads(threads) if (last - first > smallest_parallel_range)
+    const bool worthwhile = last - first > smallest_parallel_range / work_per_entity<E>;
+#pragma omp parallel for schedule(static) num_threads(threads) if (worthwhile)
     for (Index i = first; i < last; ++i) kernel(Id<E>(i));
   }
 

@@ -27,6 +27,13 @@ namespace detail {
 
 struct Chunk;  // entity tag: one chunk of a sum
 
+}  // namespace detail
+
+template <>
+inline constexpr Index work_per_entity<detail::Chunk> = reduction_shape::chunk;
+
+namespace detail {
+
 /// Sum of one chunk of terms, in the fixed shape.
 template <class E, class Term, class T>
 struct SumOnChunk {
