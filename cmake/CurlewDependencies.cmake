@@ -10,6 +10,7 @@ find_package(PkgConfig REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(CLI11 REQUIRED)
 find_package(HDF5 REQUIRED COMPONENTS C)
+find_package(ZLIB REQUIRED)
 
 find_path(GMSH_INCLUDE_DIR gmsh.h REQUIRED)
 find_library(GMSH_LIBRARY gmsh REQUIRED)

@@ -301,20 +301,21 @@ void HeatDiffusion::assemble(Real time) {
   given_outflow_.assign(topology.patches().size(), 0);
   source_ = 0;
 
-  std::vector<std::vector<Index>> cells_of_region(settings_.materials.size());
-  for (const Id<Cell> c : topology.cells()) {
-    cells_of_region[at(topology.region_of_cell()[at(c.value())])].push_back(c.value());
-  }
   for (std::size_t r = 0; r < settings_.materials.size(); ++r) {
+    std::vector<Index> cells;
     std::vector<Vector3> points;
-    for (const Index c : cells_of_region[r]) points.push_back(mesh_.geometry().cell_centroids()[at(c)]);
+    for (std::size_t c = 0; c < conductivity_.size(); ++c) {
+      if (at(topology.region_of_cell()[c]) != r) continue;
+      cells.push_back(static_cast<Index>(c));
+      points.push_back(mesh_.geometry().cell_centroids()[c]);
+    }
     const std::vector<Real> source = evaluate(settings_.materials[r].source, points, time);
     for (std::size_t k = 0; k < points.size(); ++k) {
-      visit_corner_volumes(topology, mesh_.geometry(), Id<Cell>(cells_of_region[r][k]),
-                           [&](Id<Node> n, Real volume) {
-                             load[at(n.value())] += source[k] * volume;
-                             source_ += source[k] * volume;
-                           });
+      if (source[k] == 0) continue;
+      visit_corner_volumes(topology, mesh_.geometry(), Id<Cell>(cells[k]), [&](Id<Node> n, Real volume) {
+        load[at(n.value())] += source[k] * volume;
+        source_ += source[k] * volume;
+      });
     }
   }
 
@@ -371,6 +372,7 @@ void HeatDiffusion::assemble(Real time) {
   load_.copy_from_host(load);
   convection_.copy_from_host(convection_host_);
   held_temperature_.copy_from_host(held_sum);
+  preconditioner_for_.reset();
   assembled_ = true;
 }
 
@@ -400,6 +402,22 @@ void HeatDiffusion::compute_inflow() {
   }
 }
 
+/// The system's diagonal; it changes with the step and with convection only.
+void HeatDiffusion::set_preconditioner(Real per_step, Real implicit_weight) {
+  const std::pair<Real, Real> now{per_step, implicit_weight};
+  if (preconditioner_for_ == now) return;
+  std::vector<Real> diagonal(at(temperature_.size()));
+  const std::vector<Real> capacity = capacity_.to_host();
+  for (std::size_t n = 0; n < diagonal.size(); ++n) {
+    diagonal[n] = held_host_[n] ? Real(0)
+                                : per_step * capacity[n] +
+                                      implicit_weight * (diffusion_diagonal_[n] + convection_host_[n]);
+  }
+  diagonal_.copy_from_host(diagonal);
+  jacobi_.set_diagonal(diagonal_);
+  preconditioner_for_ = now;
+}
+
 SolveReport HeatDiffusion::solve(Real per_step, Real implicit_weight,
                                  const NullSpace<PrimalCochain<Node>>* null_space) {
   for_each(executor_, temperature_.range(),
@@ -412,15 +430,7 @@ SolveReport HeatDiffusion::solve(Real per_step, Real implicit_weight,
   const HoldOnNode hold{std::as_const(held_).view(), std::as_const(held_temperature_).view(),
                         temperature_.view()};
 
-  std::vector<Real> diagonal(at(temperature_.size()));
-  const std::vector<Real> capacity = capacity_.to_host();
-  for (std::size_t n = 0; n < diagonal.size(); ++n) {
-    diagonal[n] = held_host_[n] ? Real(0)
-                                : per_step * capacity[n] +
-                                      implicit_weight * (diffusion_diagonal_[n] + convection_host_[n]);
-  }
-  diagonal_.copy_from_host(diagonal);
-  jacobi_.set_diagonal(diagonal_);
+  set_preconditioner(per_step, implicit_weight);
 
   // The residual of a uniform temperature, held nodes apart, is what the solve is about: unlike the
   // right-hand side it does not change when all temperatures are counted from another zero.

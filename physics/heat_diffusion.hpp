@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -101,10 +103,11 @@ class HeatDiffusion {
 
   void assemble(Real time);
   bool depends_on_time() const;
-  SolveReport solve(Real step, Real implicit_weight, const NullSpace<PrimalCochain<Node>>* null_space);
+  SolveReport solve(Real per_step, Real implicit_weight, const NullSpace<PrimalCochain<Node>>* null_space);
   SolveReport advance(Real time, Real implicit_weight);
+  void set_preconditioner(Real per_step, Real implicit_weight);
   void compute_inflow();
-  void compute_balance(Real step, Real implicit_weight);
+  void compute_balance(Real per_step, Real implicit_weight);
   std::vector<Index> floating_parts() const;
 
   Executor executor_;
@@ -141,6 +144,8 @@ class HeatDiffusion {
   ConjugateGradient<PrimalCochain<Node>> solver_;
   JacobiPreconditioner<PrimalCochain<Node>> jacobi_;
   IdentityPreconditioner<PrimalCochain<Node>> identity_;
+  std::optional<std::pair<Real, Real>>
+      preconditioner_for_;  // the step and weight that jacobi_ is up to date for
   HeatBalance balance_;
 };
 

@@ -8,6 +8,7 @@
 #include <random>
 
 #include "kernels/vector_kernels.hpp"
+#include "mesh/box.hpp"
 #include "operators/incidence_operator.hpp"
 #include "operators/interpolation.hpp"
 #include "tests/mesh/shelf.hpp"
@@ -131,23 +132,41 @@ TEST_P(OnShelf, operators_and_their_transposes_are_adjoint) {
   visit_operators(executor_, mesh_, [&](const auto& op) { expect_adjoint(op, executor_, t_); });
 }
 
-TEST_P(OnShelf, every_backend_gives_the_bits_of_the_serial_reference) {
-  const auto results = [&](const Executor& executor) {
-    std::vector<std::vector<Real>> all;
-    const auto store = [&](const auto& values) {
-      all.emplace_back(values.size() * sizeof(values[0]) / sizeof(Real));
-      if (!values.empty()) std::memcpy(all.back().data(), values.data(), values.size() * sizeof(values[0]));
-    };
-    visit_operators(executor, mesh_, [&](const auto& op) {
-      store(applied(op, executor, t_));
-      store(applied_transposed(op, executor, t_));
-    });
-    return all;
+/// Results of all operators and their transposes, one after the other.
+std::vector<std::vector<Real>> results_of_all(const Executor& executor, const Mesh& mesh) {
+  std::vector<std::vector<Real>> all;
+  const auto store = [&](const auto& values) {
+    all.emplace_back(values.size() * sizeof(values[0]) / sizeof(Real));
+    if (!values.empty()) std::memcpy(all.back().data(), values.data(), values.size() * sizeof(values[0]));
   };
-  const auto expected = results(Executor::serial());
-  for (const Executor& executor :
-       {Executor::openmp(1), Executor::openmp(2), Executor::openmp(4), Executor::debug_device()}) {
-    EXPECT_EQ(results(executor), expected) << executor.name();
+  visit_operators(executor, mesh, [&](const auto& op) {
+    store(applied(op, executor, mesh.topology()));
+    store(applied_transposed(op, executor, mesh.topology()));
+  });
+  return all;
+}
+
+const std::vector<Executor>& all_backends() {
+  static const std::vector<Executor> backends{Executor::openmp(1), Executor::openmp(2), Executor::openmp(4),
+                                              Executor::debug_device()};
+  return backends;
+}
+
+TEST_P(OnShelf, every_backend_gives_the_bits_of_the_serial_reference) {
+  const auto expected = results_of_all(Executor::serial(), mesh_);
+  for (const Executor& executor : all_backends()) {
+    EXPECT_EQ(results_of_all(executor, mesh_), expected) << executor.name();
+  }
+}
+
+TEST(Operator, every_backend_gives_the_bits_of_the_serial_reference_on_a_mesh_large_enough_for_threads) {
+  RawMesh raw = make_box(CellType::Tetrahedron, {12, 12, 12});
+  distort(raw, 0.01);
+  const Mesh mesh(raw);
+  ASSERT_GT(mesh.topology().cells().size(), 2 * OpenMP::smallest_parallel_range);
+  const auto expected = results_of_all(Executor::serial(), mesh);
+  for (const Executor& executor : all_backends()) {
+    EXPECT_EQ(results_of_all(executor, mesh), expected) << executor.name();
   }
 }
 

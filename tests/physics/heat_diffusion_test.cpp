@@ -183,20 +183,32 @@ TEST_P(OnShelf, heat_in_less_heat_out_is_heat_stored) {
   }
 }
 
+/// Temperatures and heat flows after two steps.
+std::vector<Real> short_run(const Executor& executor, const Mesh& mesh) {
+  HeatDiffusion heat(executor, mesh,
+                     settings_for(mesh, material(2, 3), Convection{constant(5), constant(280)}));
+  heat.start(*analytic([](Vector3 x, Real) { return 300 + x.x; }), 0);
+  heat.advance_to(0.1);
+  heat.advance_to(0.2);
+  std::vector<Real> values = heat.temperature().to_host();
+  values.insert(values.end(), heat.balance().outflow.begin(), heat.balance().outflow.end());
+  return values;
+}
+
 TEST_P(OnShelf, a_whole_run_has_the_same_bits_on_every_backend) {
-  const auto result = [&](const Executor& executor) {
-    HeatSettings settings = settings_for(mesh_, material(2, 3), Convection{constant(5), constant(280)});
-    HeatDiffusion heat(executor, mesh_, settings);
-    heat.start(*analytic([](Vector3 x, Real) { return 300 + x.x; }), 0);
-    heat.advance_to(0.1);
-    heat.advance_to(0.2);
-    std::vector<Real> values = heat.temperature().to_host();
-    values.insert(values.end(), heat.balance().outflow.begin(), heat.balance().outflow.end());
-    return values;
-  };
-  const std::vector<Real> expected = result(Executor::serial());
+  const std::vector<Real> expected = short_run(Executor::serial(), mesh_);
   for (const Executor& executor : {Executor::openmp(2), Executor::openmp(4), Executor::debug_device()}) {
-    EXPECT_EQ(result(executor), expected) << executor.name();
+    EXPECT_EQ(short_run(executor, mesh_), expected) << executor.name();
+  }
+}
+
+TEST(HeatDiffusion, a_whole_run_has_the_same_bits_on_a_mesh_large_enough_for_threads) {
+  const Mesh mesh(make_box(CellType::Hexahedron, {20, 20, 20}));
+  ASSERT_GT(mesh.topology().nodes().size(), 2 * OpenMP::smallest_parallel_range);
+  const std::vector<Real> expected = short_run(Executor::serial(), mesh);
+  for (const Executor& executor :
+       {Executor::openmp(1), Executor::openmp(2), Executor::openmp(4), Executor::debug_device()}) {
+    EXPECT_EQ(short_run(executor, mesh), expected) << executor.name();
   }
 }
 
