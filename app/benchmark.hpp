@@ -28,7 +28,7 @@ struct BenchmarkRecord {
 
 /// How long a measurement takes and what it is meant to exceed.
 struct BenchmarkSettings {
-  int rounds = 9;           ///< a triad and a batch of applications each; the medians count
+  int rounds = 7;           ///< a triad and a batch of applications each; the medians count
   std::size_t working_set;  ///< of the triad, and of all copies of a kernel's fields together [B]
 
   /// Twenty times the last-level cache.
