@@ -10,6 +10,8 @@
 #include "kernels/vector_kernels.hpp"
 #include "operators/incidence_operator.hpp"
 #include "operators/interpolation.hpp"
+#include "operators/node_diffusion.hpp"
+#include "solvers/preconditioners.hpp"
 
 namespace curlew {
 
@@ -115,6 +117,27 @@ void time_kernels(Benchmark& benchmark, const Mesh& mesh) {
                 Interpolation(executor, mesh));
   time_operator(benchmark, mesh, "integration", t.cells_of_face().bytes() + value * (4 * faces + 6 * cells),
                 Integration(executor, mesh));
+
+  const NodeDiffusion diffusion(executor, mesh, std::vector<Real>(cells, 1));
+  const std::size_t pairs = diffusion.conductances().size();
+  time_operator(benchmark, mesh, "diffusion",
+                diffusion.graph().neighbours_of_node().bytes() + value * (pairs + 2 * nodes), diffusion);
+  JacobiPreconditioner<PrimalCochain<Node>> jacobi(executor, t.nodes().size());
+  benchmark.time(
+      "Jacobi preconditioner", 3 * value * nodes,
+      [&] {
+        return std::tuple{field_on<DualCochain<Node>>(executor, t),
+                          field_on<PrimalCochain<Node>>(executor, t)};
+      },
+      [&](const DualCochain<Node>& r, PrimalCochain<Node>& z) { jacobi.apply(r, z); });
+  const auto node_field = [&] { return std::tuple{field_on<Field<Node>>(executor, t)}; };
+  benchmark.time(
+      "CG step", 6 * value * nodes,
+      [&] { return std::tuple_cat(node_field(), node_field(), node_field(), node_field()); },
+      [&](const auto& p, const auto& ap, auto& x, auto& r) {
+        for_each(executor, x.range(),
+                 ConjugateGradientStepOnEntity<Node>{0.5, p.view(), ap.view(), x.view(), r.view()});
+      });
 
   const auto one_field = [&] { return std::tuple{field_on<Field<Cell>>(executor, t)}; };
   const auto two_fields = [&] { return std::tuple_cat(one_field(), one_field()); };

@@ -17,6 +17,18 @@ struct LinearCombinationOnEntity {
   CURLEW_HOST_DEVICE void operator()(Id<E> i) const { y[i] = a * x[i] + b * y[i]; }
 };
 
+/// A step of conjugate gradients, x += alpha p and r -= alpha A p, in one pass.
+template <class E>
+struct ConjugateGradientStepOnEntity {
+  Real alpha;
+  View<E, const Real> direction, image;
+  View<E, Real> x, residual;
+  CURLEW_HOST_DEVICE void operator()(Id<E> i) const {
+    x[i] += alpha * direction[i];
+    residual[i] -= alpha * image[i];
+  }
+};
+
 /// x_i y_i, the term of an inner product.
 template <class E>
 struct ProductOfEntity {

@@ -21,18 +21,6 @@ struct ResidualOnEntity {
   CURLEW_HOST_DEVICE void operator()(Id<E> i) const { r[i] = b[i] - r[i]; }
 };
 
-/// x += alpha p and r -= alpha A p in one pass.
-template <class E>
-struct StepOnEntity {
-  Real alpha;
-  View<E, const Real> direction, image;
-  View<E, Real> x, residual;
-  CURLEW_HOST_DEVICE void operator()(Id<E> i) const {
-    x[i] += alpha * direction[i];
-    residual[i] -= alpha * image[i];
-  }
-};
-
 }  // namespace
 
 template <class X>
@@ -92,8 +80,8 @@ SolveReport ConjugateGradient<X>::solve(const Operator<X, Paired<X>>& a,
       }
       const Real alpha = rz / curvature;
       for_each(executor, x.range(),
-               StepOnEntity<E>{alpha, std::as_const(direction_).view(), std::as_const(image_).view(),
-                               x.view(), residual_.view()});
+               ConjugateGradientStepOnEntity<E>{alpha, std::as_const(direction_).view(),
+                                                std::as_const(image_).view(), x.view(), residual_.view()});
       ++report.iterations;
       residual = std::sqrt(inner_product(residual_, residual_));
       if (!std::isfinite(residual)) fail("met a value that is not a number", report.iterations, residual);

@@ -24,7 +24,8 @@ TEST(Bench, counts_the_least_bytes_of_a_grid_of_hexahedra) {
   constexpr int n = 6;
   constexpr int cells = n * n * n, interior = 3 * n * n * (n - 1), boundary = 6 * n * n,
                 faces = interior + boundary, edges = 3 * n * (n + 1) * (n + 1),
-                nodes = (n + 1) * (n + 1) * (n + 1);
+                nodes = (n + 1) * (n + 1) * (n + 1),
+                pairs = (3 * n + 1) * (3 * n + 1) * (3 * n + 1) - nodes;  // of nodes that share a cell
   const auto bytes = bytes_by_kernel(Mesh(make_box(CellType::Hexahedron, {n, n, n})));
   const std::map<std::string, Real> expected{
       {"gradient", 4 * (2 * interior + boundary) + 8 * (cells + faces)},
@@ -34,6 +35,9 @@ TEST(Bench, counts_the_least_bytes_of_a_grid_of_hexahedra) {
       {"node gradient", 4 * 2 * edges + 8 * (nodes + edges)},
       {"interpolation", 4 * 6 * cells + 8 * (4 * faces + 6 * cells)},
       {"integration", 4 * (2 * interior + boundary) + 8 * (4 * faces + 6 * cells)},
+      {"diffusion", (4 + 8) * pairs + 4 * (nodes + 1) + 8 * 2 * nodes},
+      {"Jacobi preconditioner", 24 * nodes},
+      {"CG step", 48 * nodes},
       {"linear combination", 24 * cells},
       {"inner product", 16 * cells},
       {"sum", 8 * cells}};
