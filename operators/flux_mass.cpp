@@ -1,0 +1,110 @@
+// Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
+#include "operators/flux_mass.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "kernels/error.hpp"
+
+namespace curlew {
+
+namespace {
+
+/// What the flux u through a face lacks of being that of the velocity v, times h/A: (Π u)_f h_f / A_f, for
+/// outward u, area vector and arm r = x_f - x_c. With |S| = A, h/A = r.S / S.S.
+CURLEW_HOST_DEVICE Real weighted_deviation(Real flux, Vector3 area, Vector3 arm, Vector3 velocity) {
+  return (flux - dot(area, velocity)) * (dot(arm, area) / dot(area, area));
+}
+
+/// v = N u and v - weight Sᵀ diag(h/A) Π u / V: what the faces of the cell need to know of it.
+template <class Rows>
+struct VelocitiesOnCell {
+  Rows faces_of;
+  View<Face, const Real> flux;
+  View<Face, const Vector3> face_area, face_centroid;
+  View<Cell, const Vector3> cell_centroid;
+  View<Cell, const Real> volume;
+  Real weight;
+  View<Cell, Vector3> velocity, corrected;
+  CURLEW_HOST_DEVICE void operator()(Id<Cell> c) const {
+    const Vector3 centre = cell_centroid[c];
+    Vector3 v{};
+    for (const auto [f, sign] : faces_of[c]) v += (sign * flux[f]) * (face_centroid[f] - centre);
+    v = v / volume[c];
+    Vector3 deviation{};
+    for (const auto [f, sign] : faces_of[c]) {
+      const Vector3 area = sign * face_area[f];
+      deviation += weighted_deviation(sign * flux[f], area, face_centroid[f] - centre, v) * area;
+    }
+    velocity[c] = v;
+    corrected[c] = v - (weight / volume[c]) * deviation;
+  }
+};
+
+/// (M U)_f = sum_c s_cf [ r_f . corrected_c + weight h_f/A_f (Π u)_f ].
+template <class Rows>
+struct CirculationOnFace {
+  Rows cells_of;
+  View<Face, const Real> flux;
+  View<Face, const Vector3> face_area, face_centroid;
+  View<Cell, const Vector3> cell_centroid;
+  View<Cell, const Vector3> velocity, corrected;
+  Real weight;
+  View<Face, Real> circulation;
+  CURLEW_HOST_DEVICE void operator()(Id<Face> f) const {
+    Real sum = 0;
+    for (const auto [c, sign] : cells_of[f]) {
+      const Vector3 arm = face_centroid[f] - cell_centroid[c];
+      sum += sign * (dot(arm, corrected[c]) +
+                     weight * weighted_deviation(sign * flux[f], sign * face_area[f], arm, velocity[c]));
+    }
+    circulation[f] = sum;
+  }
+};
+
+}  // namespace
+
+FluxMass::FluxMass(const Executor& executor, const Mesh& mesh, Real weight)
+    : executor_(executor),
+      faces_of_cell_(mesh.topology().faces_of_cell()),
+      cells_of_face_(mesh.topology().cells_of_face()),
+      geometry_(mesh.geometry()),
+      weight_(weight),
+      velocity_(executor, mesh.topology().cells().size(), "velocity", "m/s"),
+      corrected_(executor, mesh.topology().cells().size(), "corrected velocity", "m/s") {
+  REQUIRE(weight > 0, "the weight of the stabilising part of the mass of fluxes must be positive");
+  for (const Id<Face> f : mesh.topology().faces()) {
+    const Vector3 area = geometry_.face_areas()[at(f.value())], x = geometry_.face_centroids()[at(f.value())];
+    for (const auto [c, sign] : cells_of_face_[f]) {
+      if (sign * dot(x - geometry_.cell_centroids()[at(c.value())], area) <= 0) {
+        throw InputError(fmt::format(
+            "the cell beside the face at ({:.6g}, {:.6g}, {:.6g}) does not see that face from its "
+            "centroid; flow needs star-shaped cells, improve the mesh there",
+            x.x, x.y, x.z));
+      }
+    }
+  }
+}
+
+void FluxMass::apply(const PrimalCochain<Face>& flux, DualCochain<Face>& circulation) const {
+  require_fits(flux, cells_of_face_.rows(), executor_);
+  require_fits(circulation, cells_of_face_.rows(), executor_);
+  const MemorySpace space = executor_.space();
+  faces_of_cell_.visit_parts(space, [&](Range<Cell> range, auto rows) {
+    for_each(executor_, range,
+             VelocitiesOnCell<decltype(rows)>{rows, flux.view(), geometry_.face_areas(space),
+                                              geometry_.face_centroids(space),
+                                              geometry_.cell_centroids(space), geometry_.cell_volumes(space),
+                                              weight_, velocity_.view(), corrected_.view()});
+  });
+  cells_of_face_.visit_parts(space, [&](Range<Face> range, auto rows) {
+    for_each(executor_, range,
+             CirculationOnFace<decltype(rows)>{
+                 rows, flux.view(), geometry_.face_areas(space), geometry_.face_centroids(space),
+                 geometry_.cell_centroids(space), std::as_const(velocity_).view(),
+                 std::as_const(corrected_).view(), weight_, circulation.view()});
+  });
+}
+
+}  // namespace curlew
