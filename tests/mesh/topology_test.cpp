@@ -5,6 +5,9 @@
 #include <omp.h>
 
 #include <Eigen/Sparse>
+#include <algorithm>
+#include <numeric>
+#include <random>
 #include <set>
 
 #include "mesh/box.hpp"
@@ -164,6 +167,33 @@ TEST_P(OnShelf, every_order_gives_the_same_complex_and_one_or_two_threads_the_sa
 
 INSTANTIATE_TEST_SUITE_P(Shelf, OnShelf, testing::ValuesIn(shelf()),
                          [](const auto& test) { return test.param.name; });
+
+TEST(CellOrder, brings_neighbours_close_in_a_randomly_numbered_mesh) {
+  for (const CellType type : {CellType::Triangle, CellType::Tetrahedron}) {
+    RawMesh raw = make_box(type, {20, 20, 8});
+    const RawMesh sorted = raw;
+    std::vector<std::size_t> shuffled(raw.cell_types.size());
+    std::iota(shuffled.begin(), shuffled.end(), std::size_t{0});
+    std::shuffle(shuffled.begin(), shuffled.end(), std::mt19937(1));
+    const std::size_t corners = type == CellType::Triangle ? 3 : 4;
+    for (std::size_t c = 0; c < shuffled.size(); ++c) {
+      std::copy_n(sorted.cell_nodes.begin() + static_cast<std::ptrdiff_t>(corners * shuffled[c]), corners,
+                  raw.cell_nodes.begin() + static_cast<std::ptrdiff_t>(corners * c));
+    }
+    const auto mean_distance = [&](CellOrder order) {
+      const Mesh mesh(raw, order);
+      Real sum = 0;
+      for (const Id<Face> f : mesh.topology().interior_faces()) {
+        const auto cells = mesh.topology().cells_of_face()[f];
+        sum += cells[1].id.value() - cells[0].id.value();
+      }
+      return sum / mesh.topology().interior_faces().size();
+    };
+    const Real random = mean_distance(CellOrder::AsRead);
+    EXPECT_LT(mean_distance(CellOrder::ReverseCuthillMcKee), random / 10);
+    EXPECT_LT(mean_distance(CellOrder::Hilbert), random / 10);
+  }
+}
 
 TEST(Topology, of_a_box_of_hexahedra_has_the_counts_of_a_grid) {
   const Mesh mesh(make_box(CellType::Hexahedron, {5, 4, 3}));

@@ -236,6 +236,60 @@ TEST_P(OnShelf, a_uniform_stream_has_no_divergence) {
   for (const Real value : d.to_host()) EXPECT_NEAR(value, 0, 1e-15 * norm(stream));
 }
 
+TEST_P(OnShelf, curl_of_a_linear_streamfunction_is_the_flux_of_its_curl) {
+  // psi = (2y - z, 3z, x + 4y): its curl is (4 - 3, -1 - 1, -2). In the plane psi = 4y - 2x along z: (4, 2).
+  const auto x = mesh_.geometry().node_positions(MemorySpace::Host);
+  const bool planar = t_.dimension() == 2;
+  const Vector3 curl = planar ? Vector3{4, 2, 0} : Vector3{1, -2, -2};
+  auto s = make_field<PrimalCochain<Edge>>(executor_, t_);
+  std::vector<Real> integral(at(t_.edges().size()));
+  for (const Id<Edge> e : t_.edges()) {
+    if (planar) {
+      const Vector3 at_node = x[Id<Node>(e.value())];
+      integral[at(e.value())] = 4 * at_node.y - 2 * at_node.x;
+    } else {
+      const auto ends = t_.nodes_of_edge()[e];
+      const Vector3 a = x[ends[0].id], b = x[ends[1].id], m = Real(0.5) * (a + b);
+      integral[at(e.value())] = dot({2 * m.y - m.z, 3 * m.z, m.x + 4 * m.y}, b - a);
+    }
+  }
+  s.copy_from_host(integral);
+  auto u = make_field<PrimalCochain<Face>>(executor_, t_);
+  Curl(executor_, t_).apply(s, u);
+  const std::vector<Real> flux = u.to_host();
+  for (std::size_t f = 0; f < flux.size(); ++f) {
+    EXPECT_NEAR(flux[f], dot(curl, mesh_.geometry().face_areas()[f]), 1e-13);
+  }
+}
+
+TEST_P(OnShelf, gradient_of_a_linear_field_is_its_change_along_dual_and_mesh_edges) {
+  const Vector3 slope{1, -2, t_.dimension() == 2 ? 0. : 3.};
+  auto p = make_field<DualCochain<Cell>>(executor_, t_);
+  std::vector<Real> values;
+  for (const Vector3& c : mesh_.geometry().cell_centroids().host()) values.push_back(dot(slope, c));
+  p.copy_from_host(values);
+  auto g = make_field<DualCochain<Face>>(executor_, t_);
+  Gradient(executor_, t_).apply(p, g);
+  const std::vector<Real> difference = g.to_host();
+  for (const Id<Face> f : t_.interior_faces()) {
+    EXPECT_NEAR(difference[at(f.value())], dot(slope, mesh_.geometry().dual_edge(t_, f)), 1e-13);
+  }
+  if (t_.dimension() == 2) return;
+  auto T = make_field<PrimalCochain<Node>>(executor_, t_);
+  values.clear();
+  for (const Vector3& n : mesh_.geometry().node_positions().host()) values.push_back(dot(slope, n));
+  T.copy_from_host(values);
+  auto along = make_field<PrimalCochain<Edge>>(executor_, t_);
+  NodeGradient(executor_, t_).apply(T, along);
+  const std::vector<Real> change = along.to_host();
+  const auto x = mesh_.geometry().node_positions(MemorySpace::Host);
+  for (const Id<Edge> e : t_.edges()) {
+    const auto ends = t_.nodes_of_edge()[e];
+    EXPECT_TRUE(ends[0].id < ends[1].id);
+    EXPECT_NEAR(change[at(e.value())], dot(slope, x[ends[1].id] - x[ends[0].id]), 1e-13);
+  }
+}
+
 TEST_P(OnShelf, integration_of_a_constant_vector_is_its_component_along_the_dual_edge) {
   const Vector3 vector{1, -2, t_.dimension() == 2 ? 0. : 3.};
   auto v = make_field<Field<Cell, Vector3>>(executor_, t_);
