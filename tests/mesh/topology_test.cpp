@@ -168,6 +168,29 @@ TEST_P(OnShelf, every_order_gives_the_same_complex_and_one_or_two_threads_the_sa
 INSTANTIATE_TEST_SUITE_P(Shelf, OnShelf, testing::ValuesIn(shelf()),
                          [](const auto& test) { return test.param.name; });
 
+TEST(CellOrder, hilbert_steps_from_each_point_of_a_grid_to_a_neighbour) {
+  for (const int dimension : {2, 3}) {
+    std::vector<Vector3> points;
+    for (int k = 0; k < (dimension == 2 ? 1 : 8); ++k) {
+      for (int j = 0; j < 8; ++j) {
+        for (int i = 0; i < 8; ++i) points.push_back({Real(3 * i), Real(3 * j), Real(3 * k)});
+      }
+    }
+    const std::vector<Index> order = hilbert_order(points, dimension);
+    for (std::size_t i = 1; i < order.size(); ++i) {
+      EXPECT_EQ(norm(points[at(order[i])] - points[at(order[i - 1])]), 3) << dimension << " " << i;
+    }
+  }
+}
+
+TEST(CellOrder, cuthill_mckee_is_reversed) {
+  // A star: from a tip over the centre to the other tips, then reversed, which leaves the smaller profile.
+  const std::vector<Index> starts{0, 4, 5, 6, 7, 8}, neighbours{1, 2, 3, 4, 0, 0, 0, 0};
+  const std::vector<Index> order = reverse_cuthill_mckee(starts, neighbours);
+  ASSERT_EQ(order.size(), 5u);
+  EXPECT_EQ(order[3], 0);
+}
+
 TEST(CellOrder, brings_neighbours_close_in_a_randomly_numbered_mesh) {
   for (const CellType type : {CellType::Triangle, CellType::Tetrahedron}) {
     RawMesh raw = make_box(type, {20, 20, 8});

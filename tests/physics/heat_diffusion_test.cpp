@@ -236,18 +236,21 @@ TEST(NodeDiffusion, is_bilinear_finite_elements_on_a_rectangle) {
 // ----------------------------------------------------------------------------------------------------
 
 TEST(HeatDiffusion, plane_wall_with_flux_on_one_side_and_convection_on_the_other_is_exact) {
-  const Mesh mesh(make_box(CellType::Tetrahedron, {6, 2, 2}));
-  HeatSettings settings = settings_for(mesh, material(3, 1), Insulated{});
-  set_boundary(settings, mesh, "left", HeatFlux{constant(60)});
-  set_boundary(settings, mesh, "right", Convection{constant(10), constant(280)});
-  HeatDiffusion heat(Executor::serial(), mesh, settings);
-  heat.start(*constant(300), 0);
-  heat.solve_steady();
-  // q = 60 W/m2: surface at 280 + 60/10, gradient -60/3.
-  EXPECT_LE(error_of(mesh, heat, [](Vector3 x) { return 286 + 20 * (1 - x.x); }), 1e-9);
-  for (std::size_t p = 0; p < mesh.topology().patches().size(); ++p) {
-    const std::string& name = mesh.topology().patches()[p].name;
-    EXPECT_NEAR(heat.balance().outflow[p], name == "left" ? -60 : name == "right" ? 60 : 0, 1e-8) << name;
+  for (const CellType type : {CellType::Quadrilateral, CellType::Tetrahedron, CellType::Hexahedron,
+                              CellType::Prism, CellType::Pyramid}) {
+    const Mesh mesh(make_box(type, {6, 2, 2}));
+    HeatSettings settings = settings_for(mesh, material(3, 1), Insulated{});
+    set_boundary(settings, mesh, "left", HeatFlux{constant(60)});
+    set_boundary(settings, mesh, "right", Convection{constant(10), constant(280)});
+    HeatDiffusion heat(Executor::serial(), mesh, settings);
+    heat.start(*constant(300), 0);
+    heat.solve_steady();
+    // q = 60 W/m2: surface at 280 + 60/10, gradient -60/3.
+    EXPECT_LE(error_of(mesh, heat, [](Vector3 x) { return 286 + 20 * (1 - x.x); }), 1e-9);
+    for (std::size_t p = 0; p < mesh.topology().patches().size(); ++p) {
+      const std::string& name = mesh.topology().patches()[p].name;
+      EXPECT_NEAR(heat.balance().outflow[p], name == "left" ? -60 : name == "right" ? 60 : 0, 1e-8) << name;
+    }
   }
 }
 
