@@ -24,9 +24,9 @@ std::vector<std::string> split(const std::string& line) {
 }  // namespace
 
 CaseRun::CaseRun(const std::string& name, const std::vector<std::string>& changes, int threads) {
-  std::string command = fmt::format("'{}' run '{}/{}.toml' --quiet --output '{}'", CURLEW_PROGRAM,
-                                    CURLEW_CASES_DIRECTORY, name, output_.path().string());
-  if (threads > 0) command += fmt::format(" --threads {}", threads);
+  std::string command =
+      fmt::format("'{}' run '{}/{}.toml' --quiet --threads {} --output '{}'", CURLEW_PROGRAM,
+                  CURLEW_CASES_DIRECTORY, name, threads, output_.path().string());
   for (const std::string& change : changes) command += fmt::format(" --set '{}'", change);
   const std::filesystem::path messages = output_ / "messages.txt";
   const int status = std::system(fmt::format("{} >'{}' 2>&1", command, messages.string()).c_str());

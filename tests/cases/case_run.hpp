@@ -16,8 +16,8 @@ using Table = std::map<std::string, std::vector<double>>;
 /// One run of a shipped case by the built program; its output is gone with it.
 class CaseRun {
  public:
-  /// Runs `cases/<name>.toml` with `--set` for each of `changes`, on all cores for `threads` of 0. A run that
-  /// fails is a failure of the test, with what the program said.
+  /// Runs `cases/<name>.toml` with `--set` for each of `changes`; throws what the program said where it
+  /// fails.
   explicit CaseRun(const std::string& name, const std::vector<std::string>& changes = {}, int threads = 1);
 
   /// A CSV file of the output: `read("sides")` reads sides.csv.

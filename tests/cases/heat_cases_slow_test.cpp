@@ -13,22 +13,20 @@
 namespace curlew::test {
 namespace {
 
-constexpr int all_cores = 0;
-
 TEST(FineCoolingBodies, plane_wall) {
-  const CaseRun run("conduction/plane_wall", {"mesh.size=0.005", "time.step=0.002"}, all_cores);
+  const CaseRun run("conduction/plane_wall", {"mesh.size=0.005", "time.step=0.002"});
   for (const double time : {0.1, 0.2, 0.5, 1.0}) {
     EXPECT_NEAR(run.at_time("centre", time, "p0_temperature") / plane_wall_centre(time), 1, 2e-5) << time;
   }
 }
 
 TEST(FineCoolingBodies, cube) {
-  const CaseRun run("conduction/cube", {"mesh.size=0.05", "time.step=0.002"}, all_cores);
+  const CaseRun run("conduction/cube", {"mesh.size=0.05", "time.step=0.002"});
   EXPECT_NEAR(run.at_time("centre", 0.2, "p0_temperature") / cube_centre(0.2), 1, 2e-3);
 }
 
 TEST(FineCoolingBodies, sphere) {
-  const CaseRun run("conduction/sphere", {"mesh.size=0.03", "time.step=0.0025"}, all_cores);
+  const CaseRun run("conduction/sphere", {"mesh.size=0.03", "time.step=0.0025"});
   for (const double time : {0.05, 0.1, 0.2, 0.3}) {
     EXPECT_NEAR(run.at_time("centre", time, "p0_temperature") / sphere_centre(time), 1, 2e-3) << time;
   }
@@ -39,7 +37,7 @@ double steady_flow(const std::vector<std::string>& changes) {
   std::vector<std::string> all{"model.scheme=\"backward-euler\"", "time.step=1e6", "time.end=5e6",
                                "output.interval=5e6", "output.checkpoint=5e6"};
   all.insert(all.end(), changes.begin(), changes.end());
-  const CaseRun run("crankshaft/heat", all, all_cores);
+  const CaseRun run("crankshaft/heat", all);
   const double inflow = -run.at_time("ends", 5e6, "nose_end"),
                outflow = run.at_time("ends", 5e6, "flange_end");
   EXPECT_NEAR(outflow, inflow, 1e-6 * inflow);
@@ -58,11 +56,13 @@ TEST(FullCrankshaft, steady_flow_is_below_that_of_its_parts_in_series) {
                        resistance(4, 0.026, 0.048) + resistance(1, 0.020, 0.090);
   EXPECT_LT(fine, 100 / parts);
   EXPECT_GT(fine, 0.5 * 100 / parts);
-  EXPECT_NEAR(coarse, fine, 0.02 * fine);
+  // From above, as the temperature is singular at the re-entrant edges between journals and webs.
+  EXPECT_GT(coarse, fine);
+  EXPECT_NEAR(coarse, fine, 0.03 * fine);
 }
 
 TEST(FullCrankshaft, running) {
-  const CaseRun run("crankshaft/heat_running", {}, all_cores);
+  const CaseRun run("crankshaft/heat_running");
   EXPECT_NEAR(run.summary().at("cells").get<double>(), 178486, 0.05 * 178486);
   const Table heat = run.read("heat");
   const double from_pins = -heat.at("crank_pins")[0];
@@ -74,7 +74,7 @@ TEST(FullCrankshaft, running) {
 }
 
 TEST(FullCrankshaft, warms_up_with_a_closed_balance) {
-  const CaseRun run("crankshaft/heat", {"time.end=2000", "output.checkpoint=2000"}, all_cores);
+  const CaseRun run("crankshaft/heat", {"time.end=2000", "output.checkpoint=2000"});
   EXPECT_NEAR(run.summary().at("cells").get<double>(), 178486, 0.05 * 178486);
   const Table ends = run.read("ends"), residuals = run.read("residuals"), range = run.read("range");
   ASSERT_EQ(residuals.at("step").size(), 10U);

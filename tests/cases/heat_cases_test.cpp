@@ -119,6 +119,12 @@ TEST(CoolingBodies, sphere) {
   }
 }
 
+TEST(CoolingBodies, have_the_same_bits_on_any_number_of_threads) {
+  const Table one = CaseRun("conduction/sphere", {}, 1).read("centre");
+  EXPECT_EQ(CaseRun("conduction/sphere", {}, 2).read("centre"), one);
+  EXPECT_EQ(CaseRun("conduction/sphere", {}, 3).read("centre"), one);
+}
+
 // --- crankshaft -------------------------------------------------------------------------------------------
 
 TEST(Crankshaft, warms_up_from_one_end) {
