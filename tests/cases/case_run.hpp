@@ -1,0 +1,35 @@
+// Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
+#pragma once
+
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "tests/app/output_directory.hpp"
+
+namespace curlew::test {
+
+/// Columns of a CSV file by name; every column has as many values as the file has rows.
+using Table = std::map<std::string, std::vector<double>>;
+
+/// One run of a shipped case by the built program; its output is gone with it.
+class CaseRun {
+ public:
+  /// Runs `cases/<name>.toml` with `--set` for each of `changes`; throws what the program said where it
+  /// fails.
+  explicit CaseRun(const std::string& name, const std::vector<std::string>& changes = {}, int threads = 1);
+
+  /// A CSV file of the output: `read("sides")` reads sides.csv.
+  Table read(const std::string& name) const;
+  /// The value of `column` in the row of `time` [s]; throws where no row has that time to 1e-9.
+  double at_time(const std::string& name, double time, const std::string& column) const;
+  nlohmann::json summary() const;
+  /// A data set of a field file, flat; `dataset` such as "/VTKHDF/Points".
+  std::vector<double> read_field(const std::string& file, const std::string& dataset) const;
+
+ private:
+  OutputDirectory output_;
+};
+
+}  // namespace curlew::test
