@@ -19,7 +19,7 @@ namespace curlew::test {
 
 namespace {
 
-constexpr const char* case_text = R"([case]
+constexpr const char* case_text = R"case([case]
 name = "box"
 
 [mesh]
@@ -91,7 +91,7 @@ from = [0.0, 0.5, 0.0]
 to = [1.0, 0.5, 0.0]
 points = 5
 fields = ["temperature"]
-)";
+)case";
 
 constexpr const char* solid_boundaries = R"(
 [boundary.back]
@@ -116,6 +116,8 @@ Program::Program(const std::filesystem::path& folder, const std::vector<std::str
     const auto redirect = [](const std::string& path, int stream) {
       return ::dup2(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600), stream) == stream;
     };
+    // What the program sets itself where it is not set, at the price of a second start.
+    ::setenv("GOMP_SPINCOUNT", "4000", 0);
     if (::chdir(folder.c_str()) == 0 && redirect(out, STDOUT_FILENO) && redirect(error, STDERR_FILENO)) {
       ::execv(CURLEW_PROGRAM, argv.data());
     }
