@@ -113,6 +113,25 @@ TEST(BadInput, a_directory_in_place_of_a_result_is_named) {
   }
 }
 
+TEST(FullDisk, names_file_and_cause_and_the_run_can_go_on_later) {
+  const CaseFolder folder;
+  ASSERT_EQ(folder.run({"--output", "whole"}).status, 0);
+  ASSERT_EQ(folder.run({"--steps", "7"}).status, 0);
+  const auto size_of = [&](const char* name) { return std::filesystem::file_size(folder / "whole" / name); };
+  for (const char* name : {"fields/box_000008.hdf", "checkpoint_15.h5", "residuals.csv"}) {
+    {
+      const FullDisk full(size_of(name) - 1);
+      const Outcome outcome = folder.run({"--restart", "out/checkpoint_7.h5"});
+      EXPECT_EQ(outcome.status, 2) << name;
+      EXPECT_THAT(outcome.error, AllOf(StartsWith("error: cannot write 'out/"), HasSubstr("File too large"),
+                                       Not(HasSubstr("bug"))));
+    }
+    ASSERT_NO_THROW(read_checkpoint(folder / "out/checkpoint_7.h5")) << name;
+  }
+  ASSERT_EQ(folder.run({"--restart", "out/checkpoint_7.h5"}).status, 0);
+  EXPECT_TRUE(contents(folder / "out") == contents(folder / "whole"));
+}
+
 nlohmann::json summary_of(const OutputDirectory& folder) {
   return nlohmann::json::parse(read_text(folder / "out/summary.json"));
 }
