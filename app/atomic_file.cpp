@@ -55,7 +55,7 @@ void write_file_atomically(const std::filesystem::path& path, std::string_view b
   if (!write_durably(temporary, bytes) || std::rename(temporary.c_str(), path.c_str()) != 0) {
     const std::string cause = std::strerror(errno);
     std::remove(temporary.c_str());
-    throw Error(fmt::format("cannot write '{}': {}", path.string(), cause));
+    throw FileError(fmt::format("cannot write '{}': {}", path.string(), cause));
   }
   // The rename itself is on disk once the directory is; not every file system can be asked for that.
   const Descriptor directory(path.has_parent_path() ? path.parent_path() : ".", O_RDONLY | O_DIRECTORY);
@@ -66,7 +66,7 @@ void make_directory(const std::filesystem::path& path) {
   std::error_code failure;
   std::filesystem::create_directories(path, failure);
   if (failure) {
-    throw Error(fmt::format("cannot create the directory '{}': {}", path.string(), failure.message()));
+    throw FileError(fmt::format("cannot create the directory '{}': {}", path.string(), failure.message()));
   }
 }
 

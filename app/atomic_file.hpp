@@ -4,14 +4,23 @@
 #include <filesystem>
 #include <string_view>
 
+#include "kernels/error.hpp"
+
 namespace curlew {
 
+/// A file or directory that cannot be written, for want of rights or space or because of its name (exit
+/// status 2).
+class FileError : public Error {
+ public:
+  using Error::Error;
+};
+
 /// Writes a file under a temporary name, `path` with .tmp behind, brings it to disk and renames it: a kill or
-/// a power failure at any moment leaves the old file or the new one. Throws Error naming the path and the
+/// a power failure at any moment leaves the old file or the new one. Throws FileError naming the path and the
 /// cause; the old file is then untouched.
 void write_file_atomically(const std::filesystem::path& path, std::string_view bytes);
 
-/// Creates a directory and its parents where missing. Throws Error naming the path and the cause.
+/// Creates a directory and its parents where missing. Throws FileError naming the path and the cause.
 void make_directory(const std::filesystem::path& path);
 
 }  // namespace curlew

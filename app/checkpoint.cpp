@@ -2,15 +2,13 @@
 #include "app/checkpoint.hpp"
 
 #include <fmt/format.h>
-#include <zlib.h>
 
 #include <algorithm>
 #include <charconv>
-#include <fstream>
 #include <functional>
 #include <span>
 
-#include "app/atomic_file.hpp"
+#include "app/checked_hdf5.hpp"
 #include "app/hdf5_file.hpp"
 #include "kernels/error.hpp"
 
@@ -18,59 +16,7 @@ namespace curlew {
 
 namespace {
 
-constexpr std::size_t user_block = 512;
-constexpr std::string_view magic = "Curlew checkpoint, version ";
-constexpr int format_version = 1;
-
-/// The user block before `content`: lines for people and for verification, then zeros.
-std::string user_block_of(std::uint64_t length, std::uint32_t checksum) {
-  std::string text = fmt::format("{}{}\nlength {}\ncrc32 {:08x}\n", magic, format_version, length, checksum);
-  text.resize(user_block, '\0');
-  return text;
-}
-
-std::uint32_t add_to_checksum(std::uint32_t checksum, std::span<const char> bytes) {
-  return static_cast<std::uint32_t>(
-      crc32_z(checksum, reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size()));
-}
-
-[[noreturn]] void reject(const std::filesystem::path& path, const std::string& damage) {
-  throw InputError(fmt::format("cannot restart from '{}': {}", path.string(), damage));
-}
-
-void verify(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) reject(path, "it does not exist or cannot be read");
-  std::string stored(user_block, '\0');
-  file.read(stored.data(), std::ssize(stored));
-  if (file.gcount() < std::ssize(stored)) {
-    reject(path, fmt::format("it is cut off after {} bytes", file.gcount()));
-  }
-  if (!stored.starts_with(magic))
-    reject(path, "it is not a checkpoint of Curlew, or its first bytes are damaged");
-  int version = 0;
-  const char* digits = stored.data() + magic.size();
-  std::from_chars(digits, stored.data() + stored.size(), version);
-  if (version != format_version) {
-    reject(path,
-           fmt::format("its format has version {}, this program reads version {}", version, format_version));
-  }
-  std::uint64_t length = 0;
-  std::uint32_t checksum = 0;
-  std::vector<char> buffer(1 << 20);
-  while (file) {
-    file.read(buffer.data(), std::ssize(buffer));
-    const std::span<const char> bytes(buffer.data(), static_cast<std::size_t>(file.gcount()));
-    length += bytes.size();
-    checksum = add_to_checksum(checksum, bytes);
-  }
-  if (stored != user_block_of(length, checksum)) {
-    std::string lines = stored.substr(0, stored.find('\0'));
-    std::ranges::replace(lines, '\n', ';');
-    reject(path, fmt::format("it is damaged: it should hold '{}' but has length {} and checksum {:08x}",
-                             lines, length, checksum));
-  }
-}
+const CheckedFormat format{"checkpoint", 1};
 
 /// Checkpoints (or their leftover temporary files) in a directory, by step.
 std::map<std::int64_t, std::filesystem::path> files_by_step(const std::filesystem::path& directory,
@@ -122,7 +68,7 @@ T read_one(const Hdf5Reader& file, const std::string& name) {
 
 std::filesystem::path write_checkpoint(const std::filesystem::path& directory, const Checkpoint& checkpoint) {
   const std::filesystem::path path = directory / fmt::format("checkpoint_{}.h5", checkpoint.step);
-  Hdf5Writer file(path, user_block);
+  Hdf5Writer file(path, checked_user_block);
   const auto one = [](const auto& value) { return std::span(&value, 1); };
   file.write("/step", one(checkpoint.step));
   file.write("/time", one(checkpoint.time));
@@ -133,16 +79,15 @@ std::filesystem::path write_checkpoint(const std::filesystem::path& directory, c
   });
   write_group<double>(file, "/arrays", checkpoint.arrays,
                       [](const std::vector<double>& values) { return std::span(values); });
-  const std::span<char> bytes = file.close();
-  const std::span<const char> content = bytes.subspan(user_block);
-  std::ranges::copy(user_block_of(content.size(), add_to_checksum(0, content)), bytes.begin());
-  file.commit();
+  commit_checked(file, format);
   keep_last_two(directory, checkpoint.step);
   return path;
 }
 
 Checkpoint read_checkpoint(const std::filesystem::path& path) {
-  verify(path);
+  if (const auto damage = damage_of(path, format)) {
+    throw InputError(fmt::format("cannot restart from '{}': {}", path.string(), *damage));
+  }
   const Hdf5Reader file(path);
   Checkpoint checkpoint;
   checkpoint.step = read_one<std::int64_t>(file, "/step");

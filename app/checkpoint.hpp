@@ -26,8 +26,7 @@ struct Checkpoint {
 /// belong to a run that this one replaces. Throws Error naming the path and the cause; the earlier ones are
 /// then untouched.
 ///
-/// The file is HDF5 behind a user block of 512 bytes that holds the format's version and the length and
-/// CRC-32 checksum of all that follows.
+/// The file is HDF5 behind a user block with a checksum (app/checked_hdf5.hpp).
 std::filesystem::path write_checkpoint(const std::filesystem::path& directory, const Checkpoint& checkpoint);
 
 /// Reads and verifies a checkpoint. Throws InputError naming the file and the damage.

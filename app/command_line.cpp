@@ -57,6 +57,10 @@ void add_mesh(CLI::App& command, MeshSettings& mesh, const char* name) {
   command.add_option("--scale", mesh.scale, "Length multiplier")->check(positive)->capture_default_str();
   command.add_option("--size", mesh.size, "Target size of cells, for geometries meshed on the fly [m]")
       ->check(positive);
+  mesh.location = {"command line", 0};
+}
+
+void add_order(CLI::App& command, MeshSettings& mesh) {
   const std::vector<std::string> orders(cell_order_names.begin(), cell_order_names.end());
   command
       .add_option_function<std::string>(
@@ -69,7 +73,6 @@ void add_mesh(CLI::App& command, MeshSettings& mesh, const char* name) {
       ->check(CLI::IsMember(orders))
       ->default_str("rcm")
       ->type_name("TEXT");
-  mesh.location = {"command line", 0};
 }
 
 template <class Count>
@@ -149,6 +152,7 @@ Command parse_command_line(const std::vector<std::string>& arguments) {
   CLI::App* info_command =
       mesh_command->add_subcommand("info", "Counts, quality, topology, operator identities");
   add_mesh(*info_command, info.mesh, "MESH");
+  add_order(*info_command, info.mesh);
   info_command->add_flag("--json", info.json, "JSON instead of text");
   MeshConvertOptions convert;
   CLI::App* convert_command =
@@ -159,6 +163,7 @@ Command parse_command_line(const std::vector<std::string>& arguments) {
   BenchOptions bench;
   CLI::App* bench_command = app.add_subcommand("bench", "Time every operator on each backend");
   add_mesh(*bench_command, bench.mesh, "MESH");
+  add_order(*bench_command, bench.mesh);
   add_count(*bench_command, "--threads", bench.threads, "Threads (default: all cores)");
   bench_command->add_flag("--json", bench.json, "JSON instead of text");
 

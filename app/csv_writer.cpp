@@ -100,7 +100,7 @@ void CsvWriter::write(const std::string& text) {
 }
 
 void CsvWriter::fail() const {
-  throw Error(fmt::format("cannot write '{}': {}", path_.string(), std::strerror(errno)));
+  throw FileError(fmt::format("cannot write '{}': {}", path_.string(), std::strerror(errno)));
 }
 
 void write_csv(const std::filesystem::path& path, double time, const std::vector<CsvColumn>& columns,

@@ -22,12 +22,12 @@ struct CsvColumn {
 class CsvWriter {
  public:
   /// Starts a new file, or at a restart at `restart_time` [s] continues the one there from its rows with
-  /// time <= restart_time (a column `time` is required then). Throws Error naming the path and the cause, and
-  /// InputError if the file to continue has other columns.
+  /// time <= restart_time (a column `time` is required then). Throws FileError naming the path and the cause,
+  /// and InputError if the file to continue has other columns.
   CsvWriter(const std::filesystem::path& path, std::vector<CsvColumn> columns,
             std::optional<double> restart_time = std::nullopt);
 
-  /// Appends one number per column. Throws Error naming the path and the cause.
+  /// Appends one number per column. Throws FileError naming the path and the cause.
   void write_row(std::span<const double> row);
 
  private:
@@ -43,7 +43,7 @@ class CsvWriter {
 };
 
 /// Writes a whole table at once (a line monitor at one time): `values` row by row, one number per column;
-/// `time` [s] goes into the first line. Throws Error naming the path and the cause.
+/// `time` [s] goes into the first line. Throws FileError naming the path and the cause.
 void write_csv(const std::filesystem::path& path, double time, const std::vector<CsvColumn>& columns,
                std::span<const double> values);
 

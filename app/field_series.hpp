@@ -21,7 +21,8 @@ class FieldSeries {
   FieldSeries(const std::filesystem::path& directory, std::string name, VtkhdfWriter writer,
               std::optional<double> restart_time = std::nullopt);
 
-  /// Writes the fields at `time` [s] and then the series file. Throws Error naming the path and the cause.
+  /// Writes the fields at `time` [s] and then the series file. Throws FileError naming the path and the
+  /// cause.
   void write(std::int64_t step, double time, std::span<const FieldView> cell_fields,
              std::span<const FieldView> node_fields);
 

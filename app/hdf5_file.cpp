@@ -129,9 +129,11 @@ void Hdf5Writer::write(const std::string& name, std::span<const T> values, int c
   const std::array<hsize_t, 2> shape = {values.size() / width, width};
   const Handle space(H5Screate_simple(columns > 1 ? 2 : 1, shape.data(), nullptr), H5Sclose);
   if (space.invalid()) fail(name);
+  // The same values give the same bytes: no times of creation.
+  const Handle creation(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
+  if (H5Pset_obj_track_times(creation, false) < 0) fail(name);
   const Handle dataset(
-      H5Dcreate2(file_, name.c_str(), native_type<T>(), space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT),
-      H5Dclose);
+      H5Dcreate2(file_, name.c_str(), native_type<T>(), space, H5P_DEFAULT, creation, H5P_DEFAULT), H5Dclose);
   if (dataset.invalid()) fail(name);
   if (values.empty()) return;
   if (H5Dwrite(dataset, native_type<T>(), H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()) < 0) fail(name);

@@ -32,7 +32,8 @@ struct MemoryFile {
 /// HDF5 library cannot recover from a failed write (on a full disk it would crash at the program's end).
 ///
 /// Objects are named by their path in the file ("/group/name"). Values are stored in this machine's format,
-/// contiguous and uncompressed. Every failure throws Error naming file, object and cause.
+/// contiguous and uncompressed; the same calls make the same bytes. Every failure throws Error naming file,
+/// object and cause.
 class Hdf5Writer {
  public:
   /// `user_block`: bytes set aside at the head of the file for the caller (0, or a power of two from 512).

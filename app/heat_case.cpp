@@ -46,15 +46,16 @@ void read_mesh(const Section& root, HeatCase& heat_case, const std::filesystem::
   MeshSettings& mesh = heat_case.mesh;
   const Section section = root.table("mesh", {.required = true});
   if (const auto file = section.string("file", {.required = true})) {
-    mesh.file = folder / *file;
-    mesh.location = section.location("file");
+    const std::filesystem::path path = folder / *file;
     std::error_code ignored;
-    if (!std::filesystem::exists(mesh.file, ignored)) {
+    if (!std::filesystem::exists(path, ignored)) {
       section.error("file", fmt::format("the mesh {} does not exist (the path is relative to the case file)",
-                                        mesh.file.string()));
-    } else if (std::filesystem::is_directory(mesh.file, ignored)) {
-      section.error("file",
-                    fmt::format("the mesh {} is a directory; expected a mesh file", mesh.file.string()));
+                                        path.string()));
+    } else if (std::filesystem::is_directory(path, ignored)) {
+      section.error("file", fmt::format("the mesh {} is a directory; expected a mesh file", path.string()));
+    } else {
+      mesh.file = path;
+      mesh.location = section.location("file");
     }
   }
   assign(mesh.scale, section.number("scale", {.allowed = Allowed::Positive}));

@@ -26,7 +26,7 @@ HeatSettings heat_settings(const HeatCase& settings, const Mesh& mesh);
 
 /// Steps that lead from start to end; the last may be shorter.
 std::int64_t step_count(const TimeSettings& time);
-/// The time that step \`step\` (from 1) leads to [s].
+/// The time that step `step` (from 1) leads to [s].
 Real time_of_step(const TimeSettings& time, std::int64_t step);
 
 /// Executor of the backend "cpu" with the given number of threads (nothing: all cores).

@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "app/atomic_file.hpp"
 #include "app/command_line.hpp"
 #include "app/commands.hpp"
 #include "app/diagnostics.hpp"
@@ -60,6 +61,9 @@ int main(int argc, char** argv) {
   } catch (const curlew::InputError& error) {
     print_error(error.what());
     return bad_input;
+  } catch (const curlew::FileError& error) {
+    print_error(error.what());
+    return bad_input;  // a command line or case that asks for files where none can be written
   } catch (const curlew::DivergedError& error) {
     print_error(error.what());
     return diverged;

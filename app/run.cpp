@@ -1,6 +1,7 @@
 // Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
 #include <fmt/format.h>
 
+#include <cmath>
 #include <iostream>
 
 #include "app/atomic_file.hpp"
@@ -46,8 +47,10 @@ class HeatRun {
       status = settings_.time.steady ? run_steady(fields, residuals, monitors)
                                      : run_in_time(fields, residuals, monitors, restart_time.has_value());
     } catch (const DivergedError&) {
-      summary_.status = RunStatus::Diverged;
-      finish(began, monitors);
+      keep_results(RunStatus::Diverged, began, monitors);
+      throw;
+    } catch (const InputError&) {  // an expression that has no value at some time
+      keep_results(RunStatus::Stopped, began, monitors);
       throw;
     }
     finish(began, monitors);
@@ -66,7 +69,19 @@ class HeatRun {
     }
     const Checkpoint checkpoint = read_checkpoint(*options_.restart);
     resume(heat_, *mesh_, checkpoint, options_.restart->string());
+    require_times_of_this_case(checkpoint);
     return checkpoint.time;
+  }
+
+  void require_times_of_this_case(const Checkpoint& checkpoint) const {
+    const TimeSettings& time = settings_.time;
+    if (time.steady) return;
+    const Real expected = time_of_step(time, checkpoint.step);
+    if (std::abs(checkpoint.time - expected) <= 1e-6 * time.step) return;
+    throw InputError(fmt::format(
+        "{}: the checkpoint is of step {} at {:.9g} s, but [time] start and step put that step at {:.9g} s; "
+        "restart with those that it was written with",
+        options_.restart->string(), checkpoint.step, checkpoint.time, expected));
   }
 
   int run_steady(HeatFieldFiles& fields, HeatResidualFile& residuals, MonitorFiles& monitors) {
@@ -80,7 +95,7 @@ class HeatRun {
     progress_.note(
         fmt::format("steady state in {} iterations, residual {:.2e}; heat balance {:.3e} W of {:.6g} W",
                     report.iterations, report.residual, balance.imbalance(), balance.throughput()));
-    return 0;
+    return stop_requested();
   }
 
   int run_in_time(HeatFieldFiles& fields, HeatResidualFile& residuals, MonitorFiles& monitors,
@@ -129,6 +144,13 @@ class HeatRun {
   void record(const SolveReport& report) {
     ++solves_;
     iterations_ += report.iterations;
+  }
+
+  /// After a step that failed: what the steps before it led to.
+  void keep_results(RunStatus status, double began, const MonitorFiles& monitors) {
+    if (!settings_.time.steady && solves_ > 0) checkpoint();
+    summary_.status = status;
+    finish(began, monitors);
   }
 
   void finish(double began, const MonitorFiles& monitors) {

@@ -48,8 +48,8 @@ class VtkhdfWriter {
   /// Copies what it needs of the mesh. Throws Error on a malformed mesh.
   explicit VtkhdfWriter(MeshView mesh);
 
-  /// Writes one file; `time` [s] is its field datum TimeValue. Throws Error naming the path and the cause, or
-  /// the field whose size is not that of the mesh.
+  /// Writes one file; `time` [s] is its field datum TimeValue. Throws FileError naming the path and the
+  /// cause, or the field whose size is not that of the mesh.
   void write(const std::filesystem::path& path, double time, std::span<const FieldView> cell_fields,
              std::span<const FieldView> node_fields) const;
 

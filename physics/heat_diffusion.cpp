@@ -480,8 +480,14 @@ SolveReport HeatDiffusion::advance(Real time, Real implicit_weight) {
   copy(inflow_, previous_inflow_);
   previous_patch_outflow_ = patch_outflow_;
   previous_source_ = source_;
-  assemble(time);
-  const SolveReport report = solve(per_step, implicit_weight, nullptr);
+  SolveReport report;
+  try {
+    assemble(time);
+    report = solve(per_step, implicit_weight, nullptr);
+  } catch (...) {
+    copy(previous_, temperature_);
+    throw;
+  }
   time_ = time;
   compute_inflow();
   compute_balance(per_step, implicit_weight);
@@ -496,9 +502,17 @@ SolveReport HeatDiffusion::advance_to(Real time) {
   } else if (steps_ > 0) {
     report = advance(time, Real(0.5));
   } else {
-    const SolveReport first = advance(time_ + (time - time_) / 2, 1);
+    const Real start = time_;
+    const std::vector<Real> initial = temperature_.to_host();
+    const SolveReport first = advance(start + (time - start) / 2, 1);
     const HeatBalance first_balance = balance_;
-    report = advance(time, 1);
+    try {
+      report = advance(time, 1);
+    } catch (...) {
+      temperature_.copy_from_host(initial);
+      time_ = start;
+      throw;
+    }
     report.iterations += first.iterations;
     const auto mean = [](Real& a, Real b) { a = (a + b) / 2; };
     for (std::size_t p = 0; p < balance_.outflow.size(); ++p)

@@ -82,7 +82,8 @@ class HeatDiffusion {
   /// Goes on from the state of an earlier run: temperatures by node [K], `steps` taken so far.
   void resume(std::span<const Real> temperature, Real time, std::int64_t steps);
 
-  /// One time step to `time` [s], later than now. Throws DivergedError as ConjugateGradient does.
+  /// One time step to `time` [s], later than now. Throws DivergedError as ConjugateGradient does, and what
+  /// the boundary values and sources throw; temperature, time and steps are then those before.
   SolveReport advance_to(Real time);
   /// Solves for the steady state under the boundary values and sources of the present time. A part of the
   /// domain without fixed temperature or convection keeps its mean temperature; throws InputError if heat

@@ -1,0 +1,119 @@
+// Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
+#include "app/load_case.hpp"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "app/mesh_file.hpp"
+#include "mesh/box.hpp"
+#include "tests/app/output_directory.hpp"
+
+namespace curlew::test {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+TEST(Steps, fill_the_time_from_start_to_end) {
+  struct Example {
+    Real start, end, step;
+    std::int64_t count;
+  };
+  // 0.1 is no binary number: ten of them are neither more nor fewer steps than ten.
+  for (const auto& [start, end, step, count] : {Example{0, 1, 0.1, 10},
+                                                {0, 0.3, 0.1, 3},
+                                                {5, 6, 0.1, 10},
+                                                {0, 1, 0.3, 4},
+                                                {0, 1e6, 0.1, 10000000},
+                                                {0, 1, 1, 1},
+                                                {-1, 1, 0.7, 3}}) {
+    TimeSettings time;
+    time.start = start, time.end = end, time.step = step;
+    EXPECT_EQ(step_count(time), count) << start << " to " << end;
+    EXPECT_EQ(time_of_step(time, count), end);
+    EXPECT_DOUBLE_EQ(time_of_step(time, 1), count == 1 ? end : start + step);
+    for (std::int64_t k = 1; k <= std::min<std::int64_t>(count, 100); ++k) {
+      EXPECT_LT(time_of_step(time, k - 1), time_of_step(time, k)) << k;
+    }
+  }
+}
+
+constexpr const char* steady_case = R"([mesh]
+file = "box.h5"
+[model]
+type = "heat-diffusion"
+[time]
+steady = true
+[material.box]
+conductivity = 2.5
+[boundary.right]
+type = "temperature"
+value = "x + 2*y"
+[boundary.left]
+type = "insulated"
+[boundary.bottom]
+type = "heat-flux"
+value = 3
+[boundary.top]
+type = "convection"
+coefficient = 4
+ambient = 5
+)";
+
+/// A folder with a case on a mesh of eight triangles.
+struct LoadCase : testing::Test {
+  LoadCase() {
+    write_mesh_file(folder / "box.h5", make_box(CellType::Triangle, {2, 2, 1}));
+    write_text(folder / "case.toml", steady_case);
+  }
+  /// Everything reported for the case, a line each.
+  std::vector<std::string> errors_with(std::vector<std::string> overrides) {
+    std::vector<std::string> lines;
+    try {
+      load_case(folder / "case.toml", overrides);
+    } catch (const InputErrors& errors) {
+      for (const Diagnostic& diagnostic : errors.diagnostics()) lines.push_back(diagnostic.text());
+    }
+    return lines;
+  }
+
+  const OutputDirectory folder;
+};
+
+TEST_F(LoadCase, conditions_follow_the_order_of_the_patches) {
+  const LoadedCase loaded = load_case(folder / "case.toml", {});
+  const HeatSettings settings = heat_settings(loaded.settings, *loaded.mesh);
+  ASSERT_EQ(settings.materials.size(), 1u);
+  EXPECT_EQ(settings.materials[0].conductivity, 2.5);
+  const auto& patches = loaded.mesh->topology().patches();
+  ASSERT_EQ(settings.boundaries.size(), patches.size());
+  for (std::size_t p = 0; p < patches.size(); ++p) {
+    const HeatBoundary& boundary = settings.boundaries[p];
+    const std::string& name = patches[p].name;
+    EXPECT_EQ(std::holds_alternative<FixedTemperature>(boundary), name == "right") << name;
+    EXPECT_EQ(std::holds_alternative<Insulated>(boundary), name == "left") << name;
+    EXPECT_EQ(std::holds_alternative<HeatFlux>(boundary), name == "bottom") << name;
+    EXPECT_EQ(std::holds_alternative<Convection>(boundary), name == "top") << name;
+  }
+}
+
+TEST_F(LoadCase, reports_errors_of_the_case_and_against_the_mesh_together) {
+  EXPECT_THAT(errors_with({"boundary.rigt.type=\"insulated\"", "material.bax.conductivity=1",
+                           "solver.temperature.tolerance=2"}),
+              testing::UnorderedElementsAre(AllOf(HasSubstr("no patch \"rigt\""), HasSubstr("right")),
+                                            AllOf(HasSubstr("no region \"bax\""), HasSubstr("box")),
+                                            HasSubstr("tolerance of [solver.temperature]")));
+}
+
+TEST_F(LoadCase, a_mesh_that_cannot_be_read_is_one_error_beside_those_of_the_case) {
+  write_text(folder / "box.h5", "no mesh");
+  const std::string place = fmt::format("{}:2: ", (folder / "case.toml").string());
+  EXPECT_THAT(errors_with({"output.fields=\"foo\""}),
+              testing::UnorderedElementsAre(AllOf(HasSubstr(place), HasSubstr("box.h5")), HasSubstr("foo")));
+  EXPECT_THAT(errors_with({"mesh.file=\"nowhere.h5\""}), ElementsAre(HasSubstr("nowhere.h5 does not exist")));
+}
+
+}  // namespace
+}  // namespace curlew::test

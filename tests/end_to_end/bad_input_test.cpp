@@ -1,0 +1,215 @@
+// Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "app/checkpoint.hpp"
+#include "tests/end_to_end/program.hpp"
+
+namespace curlew::test {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+
+int errors_in(const Outcome& outcome) {
+  int count = 0;
+  for (auto at = outcome.error.find("error: "); at != std::string::npos;
+       at = outcome.error.find("error: ", at + 1)) {
+    ++count;
+  }
+  return count;
+}
+
+TEST(Check, says_that_a_good_case_is_sound) {
+  const CaseFolder folder;
+  const Outcome outcome = run_curlew(folder.path(), {"check", "case.toml"});
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_EQ(outcome.error, "");
+  EXPECT_THAT(outcome.out, HasSubstr("case.toml: the case is sound (128 cells, 81 nodes, 1 regions"));
+  EXPECT_FALSE(std::filesystem::exists(folder / "out"));
+}
+
+TEST(Check, reports_every_error_of_case_and_mesh_at_its_line) {
+  const CaseFolder folder;
+  folder.edit("[material.box]", "[material.bax]");
+  folder.edit("[boundary.right]", "[boundary.rigth]");
+  folder.edit("step = 0.05", "step = -1");
+  folder.edit("points = 5", "pionts = 5");
+  for (const char* command : {"check", "run"}) {
+    const Outcome outcome = run_curlew(folder.path(), {command, "case.toml"});
+    EXPECT_EQ(outcome.status, 2);
+    EXPECT_EQ(outcome.out, "");
+    const auto at = [&](const std::string& text) {
+      return fmt::format("error: case.toml:{}: ", line_of(folder / "case.toml", text));
+    };
+    EXPECT_THAT(outcome.error, HasSubstr(at("[material.bax]") + "the mesh has no region \"bax\""));
+    EXPECT_THAT(outcome.error, HasSubstr(at("[boundary.rigth]") + "the mesh has no patch \"rigth\""));
+    EXPECT_THAT(outcome.error, HasSubstr("did you mean \"right\""));
+    EXPECT_THAT(outcome.error, HasSubstr(at("step = -1")));
+    EXPECT_THAT(outcome.error, HasSubstr(at("pionts")));
+    EXPECT_THAT(outcome.error, HasSubstr("the patch \"right\" of the mesh has no [boundary.right]"));
+    EXPECT_THAT(outcome.error, HasSubstr("the region \"box\" of the mesh has no [material.box]"));
+    EXPECT_FALSE(std::filesystem::exists(folder / "out"));
+  }
+}
+
+TEST(BadInput, of_any_kind_exits_with_2_and_says_why) {
+  const CaseFolder folder;
+  write_text(folder / "file", "");
+  write_text(folder / "bad.h5", "no mesh");
+  struct Example {
+    std::vector<std::string> arguments;
+    std::vector<std::string> said;
+  };
+  const std::vector<Example> examples = {
+      {{}, {"needs a subcommand", "run"}},
+      {{"rnu", "case.toml"}, {"no subcommand \"rnu\"", "\"run\""}},
+      {{"run"}, {"CASE is required"}},
+      {{"run", "case.toml", "--stesp", "3"}, {"no option --stesp", "--steps"}},
+      {{"run", "case.toml", "--steps", "0"}, {"--steps", "positive integer"}},
+      {{"run", "case.toml", "--threads", "many"}, {"--threads", "positive integer"}},
+      {{"run", "case.toml", "--backend", "cuda"}, {"without CUDA"}},
+      {{"run", "nowhere.toml"}, {"nowhere.toml: no such case file"}},
+      {{"run", "case.toml", "--set", "mesh.file=\"nowhere.msh\""}, {"nowhere.msh does not exist"}},
+      {{"run", "case.toml", "--set", "mesh.file=\"bad.h5\""}, {"bad.h5", "not a mesh file of Curlew"}},
+      {{"run", "case.toml", "--set", "time.stepp=1"}, {"stepp", "\"step\""}},
+      {{"run", "case.toml", "--output", "file"}, {"'file'"}},
+      {{"run", "case.toml", "--output", "file/below"}, {"'file/below'", "Not a directory"}},
+      {{"run", "case.toml", "--output", "/proc/nowhere"}, {"'/proc/nowhere'", "No such file"}},
+      {{"mesh", "info", "nowhere.msh"}, {"nowhere.msh"}},
+      {{"mesh", "convert", "box.h5", "box.vtu"}, {"box.vtu", ".h5", ".hdf"}},
+      {{"mesh", "convert", "box.h5", "/proc/box.h5"}, {"'/proc/box.h5'", "No such file"}},
+      {{"mesh", "convert", "box.h5", "b.h5", "--order", "hilbert"}, {"no option --order"}},
+      {{"compare", "nowhere.toml"}, {"nowhere.toml: no such case file"}},
+  };
+  for (const auto& [arguments, said] : examples) {
+    const Outcome outcome = run_curlew(folder.path(), arguments);
+    const std::string line = fmt::format("curlew {}", fmt::join(arguments, " "));
+    EXPECT_EQ(outcome.status, 2) << line;
+    EXPECT_EQ(outcome.out, "") << line;
+    EXPECT_THAT(outcome.error, AllOf(StartsWith("error: "), Not(HasSubstr("bug")))) << line;
+    EXPECT_EQ(errors_in(outcome), 1) << line << '\n' << outcome.error;
+    for (const std::string& words : said) EXPECT_THAT(outcome.error, HasSubstr(words)) << line;
+  }
+  EXPECT_EQ(folder.names(), "bad.h5 box.h5 case.toml file");
+}
+
+TEST(BadInput, a_directory_in_place_of_a_result_is_named) {
+  const CaseFolder folder;
+  for (const char* name : {"residuals.csv", "box.hdf.series", "centre.csv", "summary.json", "middle_0.csv",
+                           "checkpoint_5.h5", "fields/box_000004.hdf"}) {
+    std::filesystem::create_directories(folder / "out" / name / "in the way");
+    const Outcome outcome = folder.run({});
+    EXPECT_EQ(outcome.status, 2) << name;
+    EXPECT_THAT(outcome.error, AllOf(HasSubstr(fmt::format("cannot write 'out/{}': ", name)),
+                                     HasSubstr("directory"), Not(HasSubstr("bug"))));
+    std::filesystem::remove_all(folder / "out");
+  }
+}
+
+TEST(FullDisk, names_file_and_cause_and_the_run_can_go_on_later) {
+  const CaseFolder folder;
+  ASSERT_EQ(folder.run({"--output", "whole"}).status, 0);
+  ASSERT_EQ(folder.run({"--steps", "7"}).status, 0);
+  const auto size_of = [&](const char* name) { return std::filesystem::file_size(folder / "whole" / name); };
+  for (const char* name : {"fields/box_000008.hdf", "checkpoint_15.h5", "residuals.csv"}) {
+    {
+      const FullDisk full(size_of(name) - 1);
+      const Outcome outcome = folder.run({"--restart", "out/checkpoint_7.h5"});
+      EXPECT_EQ(outcome.status, 2) << name;
+      EXPECT_THAT(outcome.error, AllOf(StartsWith("error: cannot write 'out/"), HasSubstr("File too large"),
+                                       Not(HasSubstr("bug"))));
+    }
+    ASSERT_NO_THROW(read_checkpoint(folder / "out/checkpoint_7.h5")) << name;
+  }
+  ASSERT_EQ(folder.run({"--restart", "out/checkpoint_7.h5"}).status, 0);
+  EXPECT_TRUE(contents(folder / "out") == contents(folder / "whole"));
+}
+
+nlohmann::json summary_of(const OutputDirectory& folder) {
+  return nlohmann::json::parse(read_text(folder / "out/summary.json"));
+}
+
+TEST(Divergence, keeps_the_checkpoints_and_what_came_before) {
+  const CaseFolder folder;
+  ASSERT_EQ(folder.run({"--steps", "7"}).status, 0);
+  const Checkpoint earlier = read_checkpoint(folder / "out/checkpoint_7.h5");
+  const Outcome outcome =
+      folder.run({"--restart", "out/checkpoint_7.h5", "--set", "solver.temperature.max_iterations=3"});
+  EXPECT_EQ(outcome.status, 3);
+  EXPECT_THAT(outcome.error, AllOf(StartsWith("error: the solve for temperature did not converge"),
+                                   HasSubstr("after 3 iterations")));
+  EXPECT_EQ(errors_in(outcome), 1);
+  EXPECT_EQ(summary_of(folder)["status"], "diverged");
+  EXPECT_EQ(summary_of(folder)["steps"], 7);
+  EXPECT_EQ(read_checkpoint(folder / "out/checkpoint_7.h5"), earlier);
+  EXPECT_EQ(folder.run({"--restart", "out/checkpoint_7.h5"}).status, 0);
+}
+
+TEST(Divergence, of_a_steady_case) {
+  const CaseFolder folder;
+  for (const char* line : {"end = 1.0\n", "interval = 0.2\n", "checkpoint = 0.25\n", "every = 3\n",
+                           "interval = 0.1\n", "step = 0.05"}) {
+    folder.edit(line, std::string(line) == "step = 0.05" ? "steady = true" : "");
+  }
+  const Outcome outcome =
+      folder.run({"--set", "solver.temperature.max_iterations=3", "--set", "boundary.left.value=\"300+y\"",
+                  "--set", "boundary.right.coefficient=1", "--set", "boundary.right.ambient=\"290*x\"",
+                  "--set", "boundary.bottom.value=1", "--set", "material.box.source=1"});
+  EXPECT_EQ(outcome.status, 3) << outcome.error;
+  EXPECT_EQ(summary_of(folder)["status"], "diverged");
+}
+
+/// A value that stops being one at t = 0.5 s, after ten steps.
+TEST(NotANumber, names_the_expression_its_place_and_the_time_and_keeps_the_steps_before) {
+  for (const char* key : {"boundary.left.value", "boundary.bottom.value", "material.box.source"}) {
+    for (const char* scheme : {"crank-nicolson", "backward-euler"}) {
+      const CaseFolder folder;
+      folder.edit("crank-nicolson", scheme);
+      const std::string table = std::string(key).substr(0, std::string(key).rfind('.'));
+      const std::string name = std::string(key).substr(table.size() + 1);
+      // The key's line after the table's header.
+      std::string text = read_text(folder / "case.toml");
+      const auto from = text.find("\n" + name + " = ", text.find("[" + table + "]")) + 1;
+      text.replace(from, text.find('\n', from) - from, name + " = \"log(0.4999 - t) + y\"");
+      write_text(folder / "case.toml", text);
+      const Outcome outcome = folder.run({});
+      EXPECT_EQ(outcome.status, 2);
+      EXPECT_THAT(outcome.error,
+                  AllOf(StartsWith(fmt::format("error: case.toml:{}: the expression \"log(0.4999 - t) + y\"",
+                                               line_of(folder / "case.toml", "log(0.4999"))),
+                        HasSubstr("nan at x = "), HasSubstr("t = 0.5")));
+      EXPECT_EQ(summary_of(folder)["status"], "stopped");
+      EXPECT_EQ(summary_of(folder)["steps"], 9);
+
+      // The steps before are there: the same as of a run that was told to stop.
+      ASSERT_EQ(folder.run({"--output", "stopped", "--steps", "9"}).status, 0);
+      EXPECT_EQ(read_checkpoint(folder / "out/checkpoint_9.h5"),
+                read_checkpoint(folder / "stopped/checkpoint_9.h5"));
+      EXPECT_EQ(read_text(folder / "out/residuals.csv"), read_text(folder / "stopped/residuals.csv"));
+    }
+  }
+}
+
+TEST(NotANumber, in_the_first_step_or_the_initial_field_leaves_an_older_checkpoint_alone) {
+  const CaseFolder folder;
+  ASSERT_EQ(folder.run({"--steps", "2"}).status, 0);
+  const Checkpoint earlier = read_checkpoint(folder / "out/checkpoint_2.h5");
+  // The first step of crank-nicolson consists of two halves: here the second fails.
+  for (const char* change : {"initial.temperature=\"1/x\"", "boundary.left.value=\"1/(0.05-t)\"",
+                             "boundary.left.value=\"1/(0.025-t)\""}) {
+    const Outcome outcome = folder.run({"--set", change});
+    EXPECT_EQ(outcome.status, 2);
+    EXPECT_THAT(outcome.error, StartsWith("error: command line: the expression \"1/"));
+    EXPECT_EQ(read_checkpoint(folder / "out/checkpoint_2.h5"), earlier) << change;
+  }
+}
+
+}  // namespace
+}  // namespace curlew::test

@@ -1,0 +1,203 @@
+// Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
+#include "tests/end_to_end/program.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <stdexcept>
+#include <thread>
+
+#include "app/mesh_file.hpp"
+#include "mesh/box.hpp"
+
+namespace curlew::test {
+
+namespace {
+
+constexpr const char* case_text = R"case([case]
+name = "box"
+
+[mesh]
+file = "box.h5"
+
+[model]
+type = "heat-diffusion"
+scheme = "crank-nicolson"
+
+[time]
+end = 1.0
+step = 0.05
+
+[initial]
+temperature = "300 + 10*x*y"
+
+[material.box]
+conductivity = 0.7
+density = 2.0
+heat_capacity = 1.5
+source = "5*sin(9*t)*x"
+
+[boundary.left]
+type = "temperature"
+value = "300 + 20*sin(7*t) + y"
+
+[boundary.right]
+type = "convection"
+coefficient = "2 + cos(3*t)"
+ambient = "290 + 5*t"
+
+[boundary.bottom]
+type = "heat-flux"
+value = "10*t*x"
+
+[boundary.top]
+type = "insulated"
+
+[output]
+directory = "out"
+interval = 0.2
+fields = ["temperature", "gradient", "heat_flux"]
+checkpoint = 0.25
+
+[monitor.centre]
+type = "probe"
+points = [[0.5, 0.5, 0.0], [0.1, 0.9, 0.0]]
+fields = ["temperature", "heat_flux"]
+
+[monitor.mean]
+type = "average"
+fields = ["temperature"]
+region = "box"
+
+[monitor.range]
+type = "extrema"
+fields = ["temperature"]
+every = 3
+
+[monitor.sides]
+type = "flux"
+patches = ["left", "right", "bottom"]
+field = "temperature"
+interval = 0.1
+
+[monitor.middle]
+type = "line"
+from = [0.0, 0.5, 0.0]
+to = [1.0, 0.5, 0.0]
+points = 5
+fields = ["temperature"]
+)case";
+
+constexpr const char* solid_boundaries = R"(
+[boundary.back]
+type = "insulated"
+
+[boundary.front]
+type = "insulated"
+)";
+
+}  // namespace
+
+Program::Program(const std::filesystem::path& folder, const std::vector<std::string>& arguments) {
+  std::vector<std::string> words{CURLEW_PROGRAM};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  std::vector<char*> argv;
+  for (std::string& word : words) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  const std::string out = streams_ / "out", error = streams_ / "error";
+  process_ = ::fork();
+  if (process_ < 0) throw std::runtime_error("cannot fork");
+  if (process_ == 0) {
+    const auto redirect = [](const std::string& path, int stream) {
+      return ::dup2(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600), stream) == stream;
+    };
+    // What the program sets itself where it is not set, at the price of a second start.
+    ::setenv("GOMP_SPINCOUNT", "4000", 0);
+    if (::chdir(folder.c_str()) == 0 && redirect(out, STDOUT_FILENO) && redirect(error, STDERR_FILENO)) {
+      ::execv(CURLEW_PROGRAM, argv.data());
+    }
+    ::_exit(127);
+  }
+}
+
+Program::~Program() {
+  if (ended()) return;
+  ::kill(process_, SIGKILL);
+  wait();
+}
+
+void Program::send(int signal) const {
+  ::kill(process_, signal);
+}
+
+bool Program::ended() {
+  if (process_ > 0 && ::waitpid(process_, &status_, WNOHANG) == process_) process_ = -1;
+  return process_ < 0;
+}
+
+bool Program::wait_until(const std::function<bool()>& condition) {
+  using Clock = std::chrono::steady_clock;
+  for (const auto limit = Clock::now() + std::chrono::minutes(1); Clock::now() < limit;) {
+    if (condition()) return true;
+    if (ended()) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return false;
+}
+
+Outcome Program::wait() {
+  if (process_ > 0) ::waitpid(process_, &status_, 0);
+  process_ = -1;
+  return {WIFEXITED(status_) ? WEXITSTATUS(status_) : -WTERMSIG(status_), read_text(streams_ / "out"),
+          read_text(streams_ / "error")};
+}
+
+Outcome run_curlew(const std::filesystem::path& folder, const std::vector<std::string>& arguments) {
+  return Program(folder, arguments).wait();
+}
+
+CaseFolder::CaseFolder(CellType type, Index blocks) {
+  write_mesh_file(*this / "box.h5", make_box(type, {blocks, blocks, blocks}));
+  const bool plane = type == CellType::Triangle || type == CellType::Quadrilateral;
+  write_text(*this / "case.toml", std::string(case_text) + (plane ? "" : solid_boundaries));
+}
+
+Outcome CaseFolder::run(std::vector<std::string> arguments) const {
+  arguments.insert(arguments.begin(), {"run", "case.toml", "--quiet"});
+  return run_curlew(path(), arguments);
+}
+
+void CaseFolder::edit(const std::string& from, const std::string& to) const {
+  std::string text = read_text(*this / "case.toml");
+  text.replace(text.find(from), from.size(), to);
+  write_text(*this / "case.toml", text);
+}
+
+int line_of(const std::filesystem::path& file, const std::string& text) {
+  const std::string all = read_text(file);
+  const auto place = all.find(text);
+  if (place == std::string::npos) throw std::runtime_error(fmt::format("no '{}' in {}", text, file.string()));
+  return 1 +
+         static_cast<int>(std::count(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(place), '\n'));
+}
+
+std::map<std::string, std::string> contents(const std::filesystem::path& directory) {
+  std::map<std::string, std::string> files;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(directory)) {
+    if (!entry.is_regular_file() || entry.path().filename() == "summary.json") continue;
+    files[std::filesystem::relative(entry.path(), directory)] = read_text(entry.path());
+  }
+  return files;
+}
+
+int line_count(const std::filesystem::path& file) {
+  const std::string text = read_text(file);
+  return static_cast<int>(std::count(text.begin(), text.end(), '\n'));
+}
+
+}  // namespace curlew::test

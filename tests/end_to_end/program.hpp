@@ -1,0 +1,68 @@
+// Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
+#pragma once
+
+#include <sys/types.h>
+
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "mesh/raw_mesh.hpp"
+#include "tests/app/output_directory.hpp"
+
+namespace curlew::test {
+
+/// What a finished program leaves behind.
+struct Outcome {
+  int status = 0;  ///< exit status; minus the signal's number where a signal ended it
+  std::string out, error;
+};
+
+/// The built curlew as a process of its own, running in `folder`; standard output and error go to files.
+class Program {
+ public:
+  Program(const std::filesystem::path& folder, const std::vector<std::string>& arguments);
+  /// Kills what still runs.
+  ~Program();
+  Program(const Program&) = delete;
+  Program& operator=(const Program&) = delete;
+
+  void send(int signal) const;
+  /// Waits until `condition` holds; false where the program ends, or a minute passes, before.
+  bool wait_until(const std::function<bool()>& condition);
+  Outcome wait();
+
+ private:
+  bool ended();
+
+  const OutputDirectory streams_;
+  pid_t process_ = -1;
+  int status_ = 0;
+};
+
+/// Runs curlew in `folder` to its end.
+Outcome run_curlew(const std::filesystem::path& folder, const std::vector<std::string>& arguments);
+
+/// A folder with the case "case.toml", whose model, boundary values and source all vary in time, on the mesh
+/// "box.h5": 20 steps of 0.05 s, every kind of monitor, results in "out".
+class CaseFolder : public OutputDirectory {
+ public:
+  explicit CaseFolder(CellType type = CellType::Triangle, Index blocks = 8);
+
+  Outcome run(std::vector<std::string> arguments) const;  ///< curlew run case.toml --quiet …
+  /// Replaces the first `from` in case.toml, which must be there.
+  void edit(const std::string& from, const std::string& to) const;
+};
+
+/// Line of the first `text` in a file, from 1.
+int line_of(const std::filesystem::path& file, const std::string& text);
+
+/// Every file below `directory` but summary.json (which tells times) and its bytes, by relative path.
+std::map<std::string, std::string> contents(const std::filesystem::path& directory);
+
+/// How many lines a file has; 0 where there is none.
+int line_count(const std::filesystem::path& file);
+
+}  // namespace curlew::test

@@ -1,0 +1,153 @@
+// Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <random>
+#include <thread>
+
+#include "app/checkpoint.hpp"
+#include "tests/end_to_end/program.hpp"
+
+namespace curlew::test {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+/// Compares what two runs left, file by file, byte by byte.
+void expect_same_files(const std::filesystem::path& a, const std::filesystem::path& b) {
+  const auto in_a = contents(a), in_b = contents(b);
+  for (const auto& [name, bytes] : in_a) {
+    const auto other = in_b.find(name);
+    EXPECT_NE(other, in_b.end()) << name << " is missing";
+    if (other == in_b.end()) continue;
+    EXPECT_TRUE(other->second == bytes) << name << " differs";
+  }
+  EXPECT_EQ(in_a.size(), in_b.size());
+}
+
+struct Restarted {
+  CellType type;
+  std::string scheme;
+};
+
+class Restart : public testing::TestWithParam<Restarted> {};
+
+TEST_P(Restart, continues_to_the_same_bytes) {
+  const CaseFolder folder(GetParam().type, 4);
+  folder.edit("crank-nicolson", GetParam().scheme);
+  ASSERT_EQ(folder.run({"--output", "whole"}).status, 0);
+  // The first stop is where nothing is due, the second right after the first step.
+  for (const int steps : {7, 1}) {
+    const std::string parts = fmt::format("parts_{}", steps);
+    ASSERT_EQ(folder.run({"--output", parts, "--steps", std::to_string(steps)}).status, 0);
+    EXPECT_THAT(read_text(folder / parts / "summary.json"), HasSubstr(R"("status": "stopped")"));
+    const std::string checkpoint = fmt::format("{}/checkpoint_{}.h5", parts, steps);
+    ASSERT_EQ(folder.run({"--output", parts, "--restart", checkpoint}).status, 0);
+    EXPECT_EQ(read_checkpoint(folder / parts / "checkpoint_20.h5"),
+              read_checkpoint(folder / "whole/checkpoint_20.h5"));
+    expect_same_files(folder / "whole", folder / parts);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Each, Restart,
+                         testing::Values(Restarted{CellType::Triangle, "crank-nicolson"},
+                                         Restarted{CellType::Triangle, "backward-euler"},
+                                         Restarted{CellType::Tetrahedron, "crank-nicolson"}));
+
+TEST(RestartAgain, from_an_earlier_checkpoint_replaces_what_came_after) {
+  const CaseFolder folder;
+  ASSERT_EQ(folder.run({"--output", "whole"}).status, 0);
+  ASSERT_EQ(folder.run({}).status, 0);
+  ASSERT_EQ(folder.run({"--restart", "out/checkpoint_15.h5"}).status, 0);
+  expect_same_files(folder / "whole", folder / "out");
+}
+
+TEST(RestartAgain, from_the_end_changes_nothing) {
+  const CaseFolder folder;
+  ASSERT_EQ(folder.run({}).status, 0);
+  const auto before = contents(folder / "out");
+  ASSERT_EQ(folder.run({"--restart", "out/checkpoint_20.h5"}).status, 0);
+  EXPECT_TRUE(contents(folder / "out") == before);
+}
+
+TEST(RestartAgain, a_longer_run_continues_a_shorter_one) {
+  const CaseFolder folder;
+  ASSERT_EQ(folder.run({"--set", "time.end=0.5"}).status, 0);
+  ASSERT_EQ(folder.run({"--restart", "out/checkpoint_10.h5"}).status, 0);
+  ASSERT_EQ(folder.run({"--output", "whole"}).status, 0);
+  EXPECT_EQ(read_checkpoint(folder / "out/checkpoint_20.h5"),
+            read_checkpoint(folder / "whole/checkpoint_20.h5"));
+}
+
+TEST(RestartFrom, a_checkpoint_of_another_mesh_is_refused) {
+  const CaseFolder folder, other(CellType::Triangle, 7);
+  ASSERT_EQ(other.run({"--steps", "2"}).status, 0);
+  const std::string checkpoint = other / "out/checkpoint_2.h5";
+  Outcome refused = folder.run({"--restart", checkpoint});
+  EXPECT_EQ(refused.status, 2);
+  EXPECT_THAT(refused.error, AllOf(HasSubstr("error: " + checkpoint), HasSubstr("on another mesh")));
+  refused = other.run({"--restart", checkpoint, "--set", "mesh.order=hilbert"});
+  EXPECT_EQ(refused.status, 2);
+  EXPECT_THAT(refused.error, HasSubstr("[mesh] order"));
+}
+
+TEST(RestartFrom, a_damaged_checkpoint_is_refused_and_leaves_the_results_alone) {
+  const CaseFolder folder;
+  ASSERT_EQ(folder.run({"--steps", "5"}).status, 0);
+  const std::string whole = read_text(folder / "out/checkpoint_5.h5");
+  write_text(folder / "cut.h5", whole.substr(0, whole.size() / 2));
+  std::string flipped = whole;
+  flipped[whole.size() - 100] ^= 4;
+  write_text(folder / "flipped.h5", flipped);
+  const auto before = contents(folder / "out");
+  for (const char* name : {"cut.h5", "flipped.h5", "missing.h5", "case.toml", "box.h5", "out"}) {
+    const Outcome refused = folder.run({"--restart", name});
+    EXPECT_EQ(refused.status, 2) << name;
+    EXPECT_THAT(refused.error, AllOf(HasSubstr("error: cannot restart from"), HasSubstr(name)));
+    EXPECT_TRUE(contents(folder / "out") == before) << name;
+  }
+}
+
+TEST(RestartFrom, another_time_step_is_refused) {
+  const CaseFolder folder;
+  ASSERT_EQ(folder.run({"--steps", "5"}).status, 0);
+  for (const char* change : {"time.step=0.01", "time.step=0.1", "time.start=0.1"}) {
+    const Outcome refused = folder.run({"--restart", "out/checkpoint_5.h5", "--set", change});
+    EXPECT_EQ(refused.status, 2) << change;
+    EXPECT_THAT(refused.error, AllOf(HasSubstr("out/checkpoint_5.h5"), HasSubstr("0.25 s"),
+                                     HasSubstr("[time] start and step")));
+  }
+}
+
+TEST(Kill, at_any_moment_leaves_a_whole_checkpoint_and_the_run_continues_to_the_same_bytes) {
+  const CaseFolder folder;
+  folder.edit("step = 0.05", "step = 0.005");
+  folder.edit("checkpoint = 0.25", "checkpoint = 0.005");
+  ASSERT_EQ(folder.run({"--output", "whole"}).status, 0);
+  std::mt19937 generator(11);
+  std::vector<std::string> arguments = {"run", "case.toml", "--quiet"};
+  int kills = 0;
+  for (; kills < 10; ++kills) {
+    Program program(folder.path(), arguments);
+    const auto files_before = line_count(folder / "out/residuals.csv");
+    if (!program.wait_until([&] { return line_count(folder / "out/residuals.csv") > files_before + 3; })) {
+      break;
+    }
+    std::this_thread::sleep_for(std::chrono::microseconds(generator() % 30000));
+    program.send(SIGKILL);
+    program.wait();
+    const auto newest = find_newest_valid_checkpoint(folder / "out");
+    ASSERT_TRUE(newest);
+    EXPECT_TRUE(newest->notes.empty()) << newest->notes.front();
+    arguments = {"run", "case.toml", "--quiet", "--restart", newest->path};
+  }
+  EXPECT_GE(kills, 5);
+  EXPECT_EQ(run_curlew(folder.path(), arguments).status, 0);
+  expect_same_files(folder / "whole", folder / "out");
+}
+
+}  // namespace
+}  // namespace curlew::test

@@ -1,0 +1,72 @@
+// Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <csignal>
+
+#include "app/checkpoint.hpp"
+#include "tests/end_to_end/program.hpp"
+
+namespace curlew::test {
+namespace {
+
+using testing::HasSubstr;
+
+/// A case that runs for minutes and writes no checkpoint of its own accord.
+class LongCase : public CaseFolder {
+ public:
+  LongCase() {
+    edit("step = 0.05", "step = 1e-6");
+    edit("interval = 0.2", "every = 1000000");
+    edit("checkpoint = 0.25\n", "");
+    edit("interval = 0.1\n", "");
+  }
+  /// Holds once `rows` more steps are done than when it was made.
+  auto after_steps(int rows) const {
+    const int before = line_count(*this / "out/residuals.csv");
+    return [this, limit = before + rows] { return line_count(*this / "out/residuals.csv") >= limit; };
+  }
+};
+
+class Stop : public testing::TestWithParam<std::pair<int, int>> {};
+
+TEST_P(Stop, ends_the_step_writes_a_checkpoint_and_the_restart_reaches_the_same_bits) {
+  const auto [signal, status] = GetParam();
+  const LongCase folder;
+  Program program(folder.path(), {"run", "case.toml", "--quiet"});
+  ASSERT_TRUE(program.wait_until(folder.after_steps(5)));
+  program.send(signal);
+  const Outcome outcome = program.wait();
+  EXPECT_EQ(outcome.status, status);
+  EXPECT_EQ(outcome.error, "");
+  EXPECT_THAT(read_text(folder / "out/summary.json"), HasSubstr(R"("status": "stopped")"));
+
+  const auto stopped = find_newest_valid_checkpoint(folder / "out");
+  ASSERT_TRUE(stopped);
+  const std::int64_t last = stopped->checkpoint.step + 3;
+  ASSERT_EQ(folder.run({"--restart", stopped->path, "--steps", "3"}).status, 0);
+  ASSERT_EQ(folder.run({"--output", "whole", "--steps", std::to_string(last)}).status, 0);
+  const std::string name = fmt::format("checkpoint_{}.h5", last);
+  EXPECT_EQ(read_checkpoint(folder / "out" / name), read_checkpoint(folder / "whole" / name));
+  EXPECT_EQ(read_text(folder / "out/residuals.csv"), read_text(folder / "whole/residuals.csv"));
+}
+
+INSTANTIATE_TEST_SUITE_P(Each, Stop, testing::Values(std::pair(SIGINT, 130), std::pair(SIGTERM, 143)));
+
+TEST(CheckpointSignal, writes_one_and_goes_on) {
+  const LongCase folder;
+  Program program(folder.path(), {"run", "case.toml", "--quiet"});
+  ASSERT_TRUE(program.wait_until(folder.after_steps(3)));
+  EXPECT_FALSE(find_newest_valid_checkpoint(folder / "out"));
+  program.send(SIGUSR1);
+  ASSERT_TRUE(program.wait_until([&] { return find_newest_valid_checkpoint(folder / "out").has_value(); }));
+  const auto first = find_newest_valid_checkpoint(folder / "out")->checkpoint;
+  EXPECT_TRUE(program.wait_until(folder.after_steps(5)));
+  program.send(SIGTERM);
+  EXPECT_EQ(program.wait().status, 143);
+  EXPECT_GT(find_newest_valid_checkpoint(folder / "out")->checkpoint.step, first.step);
+}
+
+}  // namespace
+}  // namespace curlew::test
