@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "app/checkpoint.hpp"
+#include "mesh/cell_shapes.hpp"
 #include "tests/end_to_end/program.hpp"
 
 namespace curlew::test {
@@ -31,6 +32,9 @@ void expect_same_files(const std::filesystem::path& a, const std::filesystem::pa
 struct Restarted {
   CellType type;
   std::string scheme;
+  friend void PrintTo(const Restarted& run, std::ostream* out) {
+    *out << name(run.type) << ", " << run.scheme;
+  }
 };
 
 class Restart : public testing::TestWithParam<Restarted> {};

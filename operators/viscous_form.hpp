@@ -1,0 +1,43 @@
+// Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
+#pragma once
+
+#include "kernels/tensor3.hpp"
+#include "mesh/mesh.hpp"
+#include "operators/operator.hpp"
+
+namespace curlew {
+
+/// Viscous form K on face velocities v [m/s], for unit kinematic viscosity: v . K v is the rate at which
+///   sum_c [ V g_c : g_c + sum_f (A_f/h_f) |v_f - v_c - g_c r_f|² ],
+///   v_c = sum_f w_f v_f,  w_f = h_f A_f / (d V),  g_c = (1/V) sum_f v_f S_fᵀ,
+/// takes energy from the flow [m5/s3 = m3 (1/s)² m2/s per unit viscosity]; K v is the viscous force on each
+/// face's velocity [m3/s2 per m2/s]. On simplices the first term alone: the element of Crouzeix & Raviart
+/// (RAIRO 7, 1973), and the second is zero; on other cells it removes the modes that g does not see.
+///
+/// Symmetric, positive semidefinite with uniform streams alone in its null space, exact for a linear velocity
+/// on cells with planar faces. The form is grad:grad: forces on walls from it are those of the full stress
+/// only up to the transposed gradient.
+class ViscousForm : public Operator<Field<Face, Vector3>, Field<Face, Vector3>> {
+ public:
+  /// Needs star-shaped cells, as FluxMass does.
+  ViscousForm(const Executor& executor, const Mesh& mesh);
+
+  void apply(const Field<Face, Vector3>& velocity, Field<Face, Vector3>& force) const override;
+  void apply_transpose(const Field<Face, Vector3>& velocity, Field<Face, Vector3>& force) const override {
+    apply(velocity, force);
+  }
+
+ private:
+  Executor executor_;
+  IncidenceTable<Cell, Face> faces_of_cell_;
+  IncidenceTable<Face, Cell> cells_of_face_;
+  Geometry geometry_;
+  Real dimension_;
+  bool simplices_;
+  mutable Field<Cell, Tensor3> gradient_;  // g [1/s]
+  mutable Field<Cell, Tensor3> stress_;  // g less the second term's share [1/s]; cells that are no simplices
+  mutable Field<Cell, Vector3> mean_;    // v_c [m/s]; likewise
+  mutable Field<Cell, Vector3> deviation_;  // sum_f (A/h) (v_f - v_c - g r_f) [m2/s]; likewise
+};
+
+}  // namespace curlew
