@@ -47,6 +47,17 @@ RawMesh as_general_cells(const RawMesh& standard) {
   return raw;
 }
 
+/// Gives a mesh of standard cells or polygons its cells, and no tagged faces.
+void add_cells(RawMesh& raw, const std::vector<std::vector<Index>>& cells) {
+  raw.cell_start = {0};
+  for (const auto& cell : cells) {
+    raw.cell_nodes.insert(raw.cell_nodes.end(), cell.begin(), cell.end());
+    raw.cell_start.push_back(static_cast<std::int64_t>(raw.cell_nodes.size()));
+    raw.cell_region.push_back(0);
+  }
+  raw.boundary_start = {0};
+}
+
 /// One layer of hexahedra, pyramids on it and tetrahedra in between would need a recipe of its own; a
 /// hexahedron with a prism, a pyramid and a tetrahedron glued to its faces has all four kinds of neighbours.
 RawMesh hybrid() {
@@ -58,13 +69,7 @@ RawMesh hybrid() {
                     CellType::Pyramid};
   const std::vector<std::vector<Index>> cells{
       {0, 1, 2, 3, 4, 5, 6, 7}, {4, 5, 6, 7, 8}, {1, 9, 5, 2, 10, 6}, {5, 6, 8, 11}, {5, 9, 10, 6, 11}};
-  raw.cell_start = {0};
-  for (const auto& cell : cells) {
-    raw.cell_nodes.insert(raw.cell_nodes.end(), cell.begin(), cell.end());
-    raw.cell_start.push_back(static_cast<std::int64_t>(raw.cell_nodes.size()));
-    raw.cell_region.push_back(0);
-  }
-  raw.boundary_start = {0};
+  add_cells(raw, cells);
   raw.region_names = {"hybrid"};
   return raw;
 }
@@ -75,13 +80,7 @@ RawMesh mixed_plane() {
   raw.nodes = {{0, 0, 0}, {1, 0, 0}, {2, 0, 0}, {2.2, 1, 0}, {1, 1.1, 0}, {0, 1, 0}, {.4, 2, 0}, {1.7, 2, 0}};
   raw.cell_types = {CellType::Quadrilateral, CellType::Triangle, CellType::Triangle, CellType::Polygon};
   const std::vector<std::vector<Index>> cells{{0, 1, 4, 5}, {1, 2, 4}, {2, 3, 4}, {5, 4, 3, 7, 6}};
-  raw.cell_start = {0};
-  for (const auto& cell : cells) {
-    raw.cell_nodes.insert(raw.cell_nodes.end(), cell.begin(), cell.end());
-    raw.cell_start.push_back(static_cast<std::int64_t>(raw.cell_nodes.size()));
-    raw.cell_region.push_back(0);
-  }
-  raw.boundary_start = {0};
+  add_cells(raw, cells);
   raw.region_names = {"plane"};
   return raw;
 }

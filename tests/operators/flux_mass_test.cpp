@@ -11,26 +11,10 @@
 #include "mesh/quality.hpp"
 #include "operators/incidence_operator.hpp"
 #include "tests/mesh/shelf.hpp"
+#include "tests/operators/operator_matrix.hpp"
 
 namespace curlew {
 namespace {
-
-template <class X, class Y>
-Eigen::MatrixXd matrix_of(const Operator<X, Y>& op, Index columns, Index rows) {
-  Eigen::MatrixXd matrix(rows, columns);
-  X x(Executor::serial(), columns, "x", "1");
-  Y y(Executor::serial(), rows, "y", "1");
-  std::vector<Real> unit(at(columns), 0);
-  for (Index j = 0; j < columns; ++j) {
-    unit[at(j)] = 1;
-    x.copy_from_host(unit);
-    unit[at(j)] = 0;
-    op.apply(x, y);
-    const std::vector<Real> column = y.to_host();
-    for (Index i = 0; i < rows; ++i) matrix(i, j) = column[at(i)];
-  }
-  return matrix;
-}
 
 /// The same matrix by the formula, cell by cell with dense matrices.
 Eigen::MatrixXd mass_by_formula(const Mesh& mesh, Real weight) {

@@ -11,6 +11,7 @@
 #include "mesh/box.hpp"
 #include "mesh/cell_shapes.hpp"
 #include "tests/mesh/shelf.hpp"
+#include "tests/operators/operator_matrix.hpp"
 #include "tests/physics/analytic_function.hpp"
 
 namespace curlew {
@@ -81,22 +82,6 @@ Eigen::SparseMatrix<Real> finite_element_stiffness(const Mesh& mesh, const std::
   return matrix;
 }
 
-Eigen::MatrixXd matrix_of(const NodeDiffusion& diffusion, Index nodes) {
-  Eigen::MatrixXd matrix(nodes, nodes);
-  PrimalCochain<Node> x(diffusion.executor(), nodes, "x", "K");
-  DualCochain<Node> y(diffusion.executor(), nodes, "y", "W");
-  std::vector<Real> unit(at(nodes), 0);
-  for (Index n = 0; n < nodes; ++n) {
-    unit[at(n)] = 1;
-    x.copy_from_host(unit);
-    unit[at(n)] = 0;
-    diffusion.apply(x, y);
-    const std::vector<Real> column = y.to_host();
-    for (Index m = 0; m < nodes; ++m) matrix(m, n) = column[at(m)];
-  }
-  return matrix;
-}
-
 std::vector<Real> varying_conductivity(const Mesh& mesh) {
   std::vector<Real> conductivity(at(mesh.topology().cells().size()));
   for (std::size_t c = 0; c < conductivity.size(); ++c) conductivity[c] = 1 + static_cast<Real>(c % 7);
@@ -114,13 +99,13 @@ TEST_P(OnShelf, diffusion_is_the_finite_element_stiffness_on_simplices) {
   const std::vector<Real> conductivity = varying_conductivity(mesh_);
   const Eigen::MatrixXd expected = finite_element_stiffness(mesh_, conductivity);
   const NodeDiffusion diffusion(Executor::serial(), mesh_, conductivity);
-  EXPECT_LE((matrix_of(diffusion, t_.nodes().size()) - expected).cwiseAbs().maxCoeff(),
+  EXPECT_LE((matrix_of(diffusion, t_.nodes().size(), t_.nodes().size()) - expected).cwiseAbs().maxCoeff(),
             1e-12 * expected.cwiseAbs().maxCoeff());
 }
 
 TEST_P(OnShelf, diffusion_is_symmetric_and_sees_everything_but_constants) {
   const NodeDiffusion diffusion(Executor::serial(), mesh_, varying_conductivity(mesh_));
-  const Eigen::MatrixXd k = matrix_of(diffusion, t_.nodes().size());
+  const Eigen::MatrixXd k = matrix_of(diffusion, t_.nodes().size(), t_.nodes().size());
   const Real size = k.cwiseAbs().maxCoeff();
   EXPECT_LE((k - k.transpose()).cwiseAbs().maxCoeff(), 1e-14 * size);
   EXPECT_LE(k.rowwise().sum().cwiseAbs().maxCoeff(), 1e-13 * size);
@@ -218,7 +203,7 @@ INSTANTIATE_TEST_SUITE_P(Shelf, OnShelf, testing::ValuesIn(shelf()),
 TEST(NodeDiffusion, is_bilinear_finite_elements_on_a_rectangle) {
   const Mesh mesh(make_box(CellType::Quadrilateral, {1, 1, 0}, {2, 0.5, 1}), CellOrder::AsRead);
   const std::vector<Real> one{1};
-  const Eigen::MatrixXd k = matrix_of(NodeDiffusion(Executor::serial(), mesh, one), 4);
+  const Eigen::MatrixXd k = matrix_of(NodeDiffusion(Executor::serial(), mesh, one), 4, 4);
   // Textbook stiffness of the a x b bilinear rectangle: (b/6a) and (a/6b) times integer patterns.
   const Real a = 2, b = 0.5;
   for (Index i = 0; i < 4; ++i) {
