@@ -18,8 +18,6 @@
 
 namespace curlew {
 
-using FunctionPointer = std::shared_ptr<const SpaceTimeFunction>;
-
 /// What a region of the mesh is made of.
 struct HeatMaterial {
   Real conductivity = 0;              ///< [W/(m K)]

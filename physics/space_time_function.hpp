@@ -1,6 +1,7 @@
 // Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
 #pragma once
 
+#include <memory>
 #include <span>
 
 #include "kernels/platform.hpp"
@@ -29,5 +30,7 @@ class SpaceTimeFunction {
   SpaceTimeFunction(const SpaceTimeFunction&) = default;
   SpaceTimeFunction& operator=(const SpaceTimeFunction&) = default;
 };
+
+using FunctionPointer = std::shared_ptr<const SpaceTimeFunction>;
 
 }  // namespace curlew
