@@ -1,31 +1,18 @@
 // Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
 #pragma once
 
-#include <array>
-#include <cstdint>
 #include <filesystem>
-#include <optional>
 #include <span>
 #include <string>
 #include <variant>
 #include <vector>
 
-#include "app/case_file.hpp"
+#include "app/case_settings.hpp"
 #include "app/diagnostics.hpp"
 #include "app/expression.hpp"
-#include "app/mesh_settings.hpp"
-#include "kernels/vector3.hpp"
 #include "physics/heat_diffusion.hpp"
 
 namespace curlew {
-
-/// [time]
-struct TimeSettings {
-  bool steady = false;  ///< solve for the steady state once; the others mean nothing then
-  Real start = 0;       ///< [s]
-  Real end = 0;         ///< [s], after start
-  Real step = 0;        ///< [s]
-};
 
 /// [material.REGION]
 struct MaterialSettings {
@@ -59,86 +46,18 @@ struct BoundarySettings {
   std::variant<InsulatedSettings, FixedTemperatureSettings, HeatFluxSettings, ConvectionSettings> condition;
 };
 
-enum class PreconditionerChoice { Jacobi, None };
-
-/// [solver.temperature]
-struct HeatSolverSettings {
-  Real tolerance = 1e-10;  ///< relative, on the l2 norm of the residual
-  std::int64_t max_iterations = 10000;
-  PreconditionerChoice preconditioner = PreconditionerChoice::Jacobi;
-};
-
-/// What can be written or monitored: temperature [K], its gradient [K/m], heat flux density [W/m2].
-enum class HeatField { Temperature, Gradient, HeatFlux };
-
-/// As users write them, in the order of HeatField.
-inline const std::array<std::string, 3> heat_field_names = {"temperature", "gradient", "heat_flux"};
-
-/// When something is written: at most one of the two is set; neither: the default of what is scheduled.
-struct ScheduleSettings {
-  std::optional<Real> interval;       ///< [s]
-  std::optional<std::int64_t> every;  ///< [steps]
-};
-
-/// [output]
-struct OutputSettings {
-  std::filesystem::path directory;  ///< ready to use; the case file's own folder is the base of relative ones
-  ScheduleSettings schedule;        ///< neither: the end of the run only
-  std::vector<HeatField> fields = {HeatField::Temperature};
-  std::optional<Real> checkpoint;  ///< time between checkpoints [s]; nothing: none but the last
-};
-
-/// Values at points.
-struct ProbeSettings {
-  std::vector<Vector3> points;  ///< [m]
-  std::vector<HeatField> fields;
-};
-
-/// Values at points spaced evenly from end to end, both included.
-struct LineSettings {
-  Vector3 from, to;        ///< [m], different
-  std::int64_t count = 2;  ///< points, at least 2
-  std::vector<HeatField> fields;
-};
-
-/// Smallest and largest value and where.
-struct ExtremaSettings {
-  std::vector<HeatField> fields;
-};
-
-/// Volume mean.
-struct AverageSettings {
-  std::vector<HeatField> fields;
-  std::optional<NamedReference> region;  ///< nothing: the whole domain
-};
-
-/// Heat flow out of the domain [W].
-struct FluxSettings {
-  std::vector<NamedReference> patches;
-};
-
-/// [monitor.NAME]
-struct MonitorSettings {
-  std::string name;  ///< fit for a file name
-  Location location;
-  ScheduleSettings schedule;  ///< neither: every step, for lines the output times
-  std::variant<ProbeSettings, LineSettings, ExtremaSettings, AverageSettings, FluxSettings> what;
-};
-
 /// Everything a heat-diffusion case says.
-struct HeatCase {
-  Location location;  ///< the file
-  std::string name;   ///< [case] name; without it the name of the file
-  MeshSettings mesh;
+struct HeatCase : CaseSettings {
   HeatScheme scheme = HeatScheme::CrankNicolson;
   TimeSettings time;
   Expression initial_temperature;  ///< [K]
   std::vector<MaterialSettings> materials;
   std::vector<BoundarySettings> boundaries;
-  HeatSolverSettings solver;
-  OutputSettings output;
-  std::vector<MonitorSettings> monitors;
+  SolverSettings solver;  ///< [solver.temperature]
 };
+
+/// Temperature, its gradient, and the density of heat flux.
+const ModelOffer& heat_offer();
 
 /// Reads a case of the model "heat-diffusion". What is wrong in it goes to `diagnostics`, and the parts
 /// concerned keep their defaults: the case may be run only if `diagnostics` stays empty. Throws InputErrors

@@ -46,13 +46,13 @@ Real fingerprint(const Mesh& mesh) {
 
 HeatState::HeatState(const Mesh& mesh, const HeatDiffusion& heat) : mesh_(mesh), heat_(heat) {}
 
-FieldSnapshot HeatState::field(HeatField field) {
+FieldSnapshot HeatState::field(const std::string& name) {
   if (temperature_.empty()) temperature_ = heat_.temperature().to_host();
-  if (field == HeatField::Temperature) {
+  if (name == "temperature") {
     return View<Node, const Real>(temperature_.data(), static_cast<Index>(temperature_.size()));
   }
-  const std::vector<Vector3>& vectors = field == HeatField::Gradient ? gradient() : heat_flux_;
-  if (field == HeatField::HeatFlux && heat_flux_.empty()) {
+  const std::vector<Vector3>& vectors = name == "gradient" ? gradient() : heat_flux_;
+  if (name == "heat_flux" && heat_flux_.empty()) {
     heat_flux_ = gradient();
     for (std::size_t c = 0; c < heat_flux_.size(); ++c) heat_flux_[c] *= -heat_.conductivity()[c];
   }
@@ -73,14 +73,13 @@ HeatFieldFiles::HeatFieldFiles(const std::filesystem::path& directory, const Hea
 
 void HeatFieldFiles::write(std::int64_t step, Real time, HeatState& state) {
   std::vector<FieldView> cells, nodes;
-  for (const HeatField field : fields_) {
-    const std::string& name = heat_field_names[static_cast<std::size_t>(field)];
-    const FieldSnapshot values = state.field(field);
+  for (const FieldDescription& field : fields_) {
+    const FieldSnapshot values = state.field(field.name);
     if (const auto* scalars = std::get_if<View<Node, const Real>>(&values)) {
-      nodes.emplace_back(name, std::span<const double>(scalars->data(), nodes_));
+      nodes.emplace_back(field.name, std::span<const double>(scalars->data(), nodes_));
     } else {
       cells.emplace_back(
-          name, std::span<const Vector3>(std::get<View<Cell, const Vector3>>(values).data(), cells_));
+          field.name, std::span<const Vector3>(std::get<View<Cell, const Vector3>>(values).data(), cells_));
     }
   }
   series_.write(step, time, cells, nodes);

@@ -16,13 +16,13 @@
 namespace curlew {
 
 /// The present state of a heat run on the host; fields are made when first asked for.
-class HeatState final : public HeatSnapshot {
+class HeatState final : public Snapshot {
  public:
   /// Both must outlive it.
   HeatState(const Mesh& mesh, const HeatDiffusion& heat);
 
-  FieldSnapshot field(HeatField field) override;
-  std::span<const Real> patch_heat_flows() override { return heat_.balance().outflow; }
+  FieldSnapshot field(const std::string& name) override;
+  std::span<const Real> patch_flows() override { return heat_.balance().outflow; }
 
  private:
   const std::vector<Vector3>& gradient();
@@ -41,7 +41,7 @@ class HeatFieldFiles {
   void write(std::int64_t step, Real time, HeatState& state);
 
  private:
-  std::vector<HeatField> fields_;
+  std::vector<FieldDescription> fields_;
   std::size_t nodes_, cells_;
   FieldSeries series_;
 };

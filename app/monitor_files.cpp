@@ -14,26 +14,6 @@ namespace curlew {
 
 namespace {
 
-const std::string& name_of(HeatField field) {
-  return heat_field_names[static_cast<std::size_t>(field)];
-}
-
-const char* unit_of(HeatField field) {
-  switch (field) {
-    case HeatField::Temperature:
-      return "K";
-    case HeatField::Gradient:
-      return "K/m";
-    case HeatField::HeatFlux:
-      return "W/m2";
-  }
-  return "";
-}
-
-int components_of(HeatField field) {
-  return field == HeatField::Temperature ? 1 : 3;
-}
-
 using Columns = std::vector<CsvColumn>;
 
 void append(Columns& columns, Columns more) {
@@ -43,20 +23,20 @@ void append(Columns& columns, Columns more) {
 /// What a monitor writes: columns, and the values in them of one time (a row; for a line several).
 struct Table {
   Columns columns;
-  std::function<std::vector<double>(HeatSnapshot&)> values;
+  std::function<std::vector<double>(Snapshot&)> values;
 };
 
 /// Point by point its position, if asked for, and its values of all fields.
-std::vector<double> sample(const PointSampler& sampler, const std::vector<HeatField>& fields,
-                           bool with_positions, HeatSnapshot& snapshot) {
+std::vector<double> sample(const PointSampler& sampler, const std::vector<FieldDescription>& fields,
+                           bool with_positions, Snapshot& snapshot) {
   std::vector<std::vector<Real>> samples;
-  for (const HeatField field : fields) samples.push_back(sampler(snapshot.field(field)));
+  for (const FieldDescription& field : fields) samples.push_back(sampler(snapshot.field(field.name)));
   std::vector<double> values;
   for (std::size_t k = 0; k < sampler.points().size(); ++k) {
     const Vector3 x = sampler.points()[k];
     if (with_positions) values.insert(values.end(), {x.x, x.y, x.z});
     for (std::size_t f = 0; f < fields.size(); ++f) {
-      const int count = components_of(fields[f]);
+      const int count = fields[f].components;
       const auto first = samples[f].begin() + static_cast<std::ptrdiff_t>(k) * count;
       values.insert(values.end(), first, first + count);
     }
@@ -72,22 +52,22 @@ class TableMaker {
   Table operator()(const std::string& name, const ProbeSettings& probe) {
     Table table;
     for (std::size_t k = 0; k < probe.points.size(); ++k) {
-      for (const HeatField field : probe.fields) {
+      for (const FieldDescription& field : probe.fields) {
         append(table.columns,
-               field_columns(fmt::format("p{}_{}", k, name_of(field)), unit_of(field), components_of(field)));
+               field_columns(fmt::format("p{}_{}", k, field.name), field.unit, field.components));
       }
     }
     table.values = [sampler = PointSampler::at_points(locator(), name, probe.points), fields = probe.fields](
-                       HeatSnapshot& snapshot) { return sample(sampler, fields, false, snapshot); };
+                       Snapshot& snapshot) { return sample(sampler, fields, false, snapshot); };
     return table;
   }
 
   Table operator()(const std::string& name, const LineSettings& line) {
     Table table{{{"x", "m"}, {"y", "m"}, {"z", "m"}}, {}};
-    for (const HeatField field : line.fields)
-      append(table.columns, field_columns(name_of(field), unit_of(field), components_of(field)));
+    for (const FieldDescription& field : line.fields)
+      append(table.columns, field_columns(field.name, field.unit, field.components));
     table.values = [sampler = PointSampler::on_line(locator(), name, line.from, line.to, line.count),
-                    fields = line.fields](HeatSnapshot& snapshot) {
+                    fields = line.fields](Snapshot& snapshot) {
       return sample(sampler, fields, true, snapshot);
     };
     return table;
@@ -95,9 +75,9 @@ class TableMaker {
 
   Table operator()(const std::string&, const ExtremaSettings& settings) {
     Table table;
-    for (const HeatField field : settings.fields) {
-      Columns quantities = field_columns(name_of(field), unit_of(field), components_of(field));
-      if (quantities.size() > 1) quantities.push_back({name_of(field) + "_magnitude", unit_of(field)});
+    for (const FieldDescription& field : settings.fields) {
+      Columns quantities = field_columns(field.name, field.unit, field.components);
+      if (quantities.size() > 1) quantities.push_back({field.name + "_magnitude", field.unit});
       for (const CsvColumn& quantity : quantities) {
         for (const char* which : {"_min", "_max"}) {
           table.columns.push_back({quantity.name + which, quantity.unit});
@@ -105,10 +85,10 @@ class TableMaker {
         }
       }
     }
-    table.values = [&mesh = mesh_, fields = settings.fields](HeatSnapshot& snapshot) {
+    table.values = [&mesh = mesh_, fields = settings.fields](Snapshot& snapshot) {
       std::vector<double> values;
-      for (const HeatField field : fields) {
-        for (const Extrema& pair : extrema(mesh, snapshot.field(field))) {
+      for (const FieldDescription& field : fields) {
+        for (const Extrema& pair : extrema(mesh, snapshot.field(field.name))) {
           for (const auto& [value, x] : {pair.min, pair.max})
             values.insert(values.end(), {value, x.x, x.y, x.z});
         }
@@ -120,15 +100,15 @@ class TableMaker {
 
   Table operator()(const std::string& name, const AverageSettings& settings) {
     Table table;
-    for (const HeatField field : settings.fields)
-      append(table.columns, field_columns(name_of(field), unit_of(field), components_of(field)));
+    for (const FieldDescription& field : settings.fields)
+      append(table.columns, field_columns(field.name, field.unit, field.components));
     std::optional<std::string> region;
     if (settings.region) region = settings.region->name;
     table.values = [average = VolumeAverage(mesh_, name, region),
-                    fields = settings.fields](HeatSnapshot& snapshot) {
+                    fields = settings.fields](Snapshot& snapshot) {
       std::vector<double> values;
-      for (const HeatField field : fields) {
-        const std::vector<Real> mean = average(snapshot.field(field));
+      for (const FieldDescription& field : fields) {
+        const std::vector<Real> mean = average(snapshot.field(field.name));
         values.insert(values.end(), mean.begin(), mean.end());
       }
       return values;
@@ -137,7 +117,7 @@ class TableMaker {
   }
 
   Table operator()(const std::string& name, const FluxSettings& flux) {
-    const char* unit = mesh_.topology().dimension() == 2 ? "W/m" : "W";
+    const std::string& unit = mesh_.topology().dimension() == 2 ? flux.flow.unit_in_a_plane : flux.flow.unit;
     const std::vector<Patch>& patches = mesh_.topology().patches();
     Table table;
     std::vector<std::size_t> chosen;
@@ -153,8 +133,8 @@ class TableMaker {
       table.columns.push_back({reference.name, unit});
     }
     table.columns.push_back({"total", unit});
-    table.values = [chosen](HeatSnapshot& snapshot) {
-      const std::span<const Real> flows = snapshot.patch_heat_flows();
+    table.values = [chosen](Snapshot& snapshot) {
+      const std::span<const Real> flows = snapshot.patch_flows();
       std::vector<double> values;
       double total = 0;
       for (const std::size_t patch : chosen) {
@@ -165,6 +145,11 @@ class TableMaker {
       return values;
     };
     return table;
+  }
+
+  template <class OfAnotherModel>
+  Table operator()(const std::string& name, const OfAnotherModel&) {
+    throw Error(fmt::format("monitor '{}' is of a type that this model does not offer", name));
   }
 
  private:
@@ -213,7 +198,7 @@ MonitorFiles::MonitorFiles(const Mesh& mesh, std::span<const MonitorSettings> se
 
 MonitorFiles::~MonitorFiles() = default;
 
-void MonitorFiles::write(const Moment& moment, bool fields_are_written, HeatSnapshot& snapshot) {
+void MonitorFiles::write(const Moment& moment, bool fields_are_written, Snapshot& snapshot) {
   for (Monitor& monitor : monitors_) {
     const bool is_series = monitor.series != nullptr;
     if (!is_due(monitor.schedule, start_, moment, is_series || fields_are_written)) continue;

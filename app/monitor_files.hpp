@@ -8,21 +8,21 @@
 #include <string>
 #include <vector>
 
-#include "app/heat_case.hpp"
+#include "app/case_settings.hpp"
 #include "app/schedule.hpp"
 #include "physics/monitors.hpp"
 
 namespace curlew {
 
-/// What the monitors of a heat-diffusion run look at. They ask only for what they need when it is due, and
+/// What the monitors of a run look at. They ask only for what they need when it is due, and
 /// several may ask for the same: costly values should be kept until the next step.
-class HeatSnapshot {
+class Snapshot {
  public:
-  virtual ~HeatSnapshot() = default;
-  /// On the host. Temperature [K] at the nodes, gradient [K/m] and heat flux density [W/m2] in the cells.
-  virtual FieldSnapshot field(HeatField field) = 0;
-  /// Heat flow out of the domain [W], one number per patch of the mesh.
-  virtual std::span<const Real> patch_heat_flows() = 0;
+  virtual ~Snapshot() = default;
+  /// A field that the model offers, on the host.
+  virtual FieldSnapshot field(const std::string& name) = 0;
+  /// The model's flow out of the domain, one number per patch of the mesh.
+  virtual std::span<const Real> patch_flows() = 0;
 };
 
 /// The monitors of a run and their CSV files in the output directory: NAME.csv with a row a time, for lines
@@ -40,7 +40,7 @@ class MonitorFiles {
   /// To be called for every state of the run, the initial one included; a steady run has one. Writes what is
   /// due; throws as CsvWriter does. `fields_are_written`: this is an output time, when lines without a
   /// schedule of their own are due.
-  void write(const Moment& moment, bool fields_are_written, HeatSnapshot& snapshot);
+  void write(const Moment& moment, bool fields_are_written, Snapshot& snapshot);
 
   /// What was last written, by monitor and column (lines, which are tables, left out).
   const std::map<std::string, std::map<std::string, double>>& last_values() const { return last_values_; }

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "app/heat_case.hpp"
+#include "app/case_settings.hpp"
 
 namespace curlew {
 

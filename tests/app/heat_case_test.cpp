@@ -9,6 +9,9 @@
 namespace curlew {
 namespace {
 
+const FieldDescription temperature{"temperature", "K", 1}, gradient{"gradient", "K/m", 3},
+    heat_flux{"heat_flux", "W/m2", 3};
+
 const std::string minimal = R"([model]
 type = "heat-diffusion"
 [mesh]
@@ -50,7 +53,7 @@ TEST(HeatCase, HasDefaults) {
   EXPECT_EQ(heat_case.solver.preconditioner, PreconditionerChoice::Jacobi);
   EXPECT_EQ(heat_case.output.directory, folder / "out");
   EXPECT_FALSE(heat_case.output.schedule.interval || heat_case.output.schedule.every);
-  EXPECT_THAT(heat_case.output.fields, testing::ElementsAre(HeatField::Temperature));
+  EXPECT_THAT(heat_case.output.fields, testing::ElementsAre(temperature));
   EXPECT_FALSE(heat_case.output.checkpoint);
 }
 
@@ -150,7 +153,7 @@ every = 2
   EXPECT_EQ(heat_case.solver.preconditioner, PreconditionerChoice::None);
   EXPECT_EQ(heat_case.output.directory, std::filesystem::path(CURLEW_ERRORS_DIRECTORY) / "results");
   EXPECT_EQ(heat_case.output.schedule.every, 7);
-  EXPECT_THAT(heat_case.output.fields, testing::ElementsAre(HeatField::HeatFlux, HeatField::Temperature));
+  EXPECT_THAT(heat_case.output.fields, testing::ElementsAre(heat_flux, temperature));
   EXPECT_EQ(heat_case.output.checkpoint, 5.0);
 
   ASSERT_EQ(heat_case.monitors.size(), 5u);
@@ -159,7 +162,7 @@ every = 2
   const auto& line = std::get<LineSettings>(heat_case.monitors[1].what);
   EXPECT_EQ(line.to, (Vector3{1, 0, 0}));
   EXPECT_EQ(line.count, 11);
-  EXPECT_THAT(line.fields, testing::ElementsAre(HeatField::Gradient));
+  EXPECT_THAT(line.fields, testing::ElementsAre(gradient));
   EXPECT_TRUE(std::holds_alternative<ExtremaSettings>(heat_case.monitors[2].what));
   EXPECT_EQ(std::get<AverageSettings>(heat_case.monitors[3].what).region->name, "solid");
   EXPECT_EQ(std::get<FluxSettings>(heat_case.monitors[4].what).patches.at(1).name, "top");

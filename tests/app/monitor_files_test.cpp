@@ -23,32 +23,32 @@ using testing::Pair;
 using testing::StartsWith;
 
 /// T = 300 + x + 2 y + offset on the unit cube of one region, with made-up cell vectors and patch flows.
-class Snapshot : public HeatSnapshot {
+class CubeSnapshot : public Snapshot {
  public:
-  explicit Snapshot(const Mesh& mesh, Real offset = 0) {
+  explicit CubeSnapshot(const Mesh& mesh, Real offset = 0) {
     for (const Vector3 x : mesh.geometry().node_positions().host())
       temperature_.push_back(300 + x.x + 2 * x.y + offset);
     const std::size_t cells = at(mesh.topology().cells().size());
     gradient_.assign(cells, {1, 2, 0});
     heat_flux_.assign(cells, {-3, 0, 4});
     for (std::size_t p = 0; p < mesh.topology().patches().size(); ++p)
-      patch_heat_flows_.push_back(10 + static_cast<Real>(p));
+      patch_flows_.push_back(10 + static_cast<Real>(p));
   }
-  FieldSnapshot field(HeatField field) override {
+  FieldSnapshot field(const std::string& name) override {
     ++asked;
-    if (field == HeatField::Temperature)
+    if (name == "temperature")
       return View<Node, const Real>(temperature_.data(), static_cast<Index>(temperature_.size()));
-    const auto& values = field == HeatField::Gradient ? gradient_ : heat_flux_;
+    const auto& values = name == "gradient" ? gradient_ : heat_flux_;
     return View<Cell, const Vector3>(values.data(), static_cast<Index>(values.size()));
   }
-  std::span<const Real> patch_heat_flows() override { return patch_heat_flows_; }
+  std::span<const Real> patch_flows() override { return patch_flows_; }
 
   int asked = 0;
 
  private:
   std::vector<Real> temperature_;
   std::vector<Vector3> gradient_, heat_flux_;
-  std::vector<Real> patch_heat_flows_;
+  std::vector<Real> patch_flows_;
 };
 
 using What = decltype(MonitorSettings::what);
@@ -57,7 +57,9 @@ MonitorSettings monitor(const std::string& name, What what, ScheduleSettings sch
   return {name, {"case.toml", 7}, schedule, std::move(what)};
 }
 
-const std::vector<HeatField> temperature{HeatField::Temperature};
+const FieldDescription temperature{"temperature", "K", 1}, gradient{"gradient", "K/m", 3},
+    heat_flux{"heat_flux", "W/m2", 3};
+const FlowDescription heat_flow{"temperature", "W", "W/m"};
 
 /// The file after its first line.
 std::string rows(const std::filesystem::path& path) {
@@ -75,13 +77,13 @@ class MonitorFilesOnCube : public ::testing::Test {
   }
 
   const Mesh mesh_{make_box(CellType::Hexahedron, {2, 2, 2})};
-  Snapshot snapshot_{mesh_};
+  CubeSnapshot snapshot_{mesh_};
   const OutputDirectory directory_;
   std::map<std::string, std::map<std::string, double>> last_values_;
 };
 
 TEST_F(MonitorFilesOnCube, probe) {
-  write_one(ProbeSettings{{{.25, .25, .25}, {1, 1, 1}}, {HeatField::Temperature, HeatField::HeatFlux}});
+  write_one(ProbeSettings{{{.25, .25, .25}, {1, 1, 1}}, {temperature, heat_flux}});
   EXPECT_EQ(read_text(directory_ / "m.csv"),
             "# units: time [s], p0_temperature [K], p0_heat_flux_x [W/m2], p0_heat_flux_y [W/m2], "
             "p0_heat_flux_z [W/m2], p1_temperature [K], p1_heat_flux_x [W/m2], p1_heat_flux_y [W/m2], "
@@ -93,7 +95,7 @@ TEST_F(MonitorFilesOnCube, probe) {
 }
 
 TEST_F(MonitorFilesOnCube, extrema) {
-  write_one(ExtremaSettings{{HeatField::Temperature, HeatField::HeatFlux}});
+  write_one(ExtremaSettings{{temperature, heat_flux}});
   const std::string text = rows(directory_ / "m.csv");
   EXPECT_THAT(text, StartsWith("time,temperature_min,temperature_min_x,temperature_min_y,temperature_min_z,"
                                "temperature_max,temperature_max_x,temperature_max_y,temperature_max_z,"
@@ -110,7 +112,7 @@ TEST_F(MonitorFilesOnCube, extrema) {
 }
 
 TEST_F(MonitorFilesOnCube, average) {
-  write_one(AverageSettings{{HeatField::Temperature, HeatField::Gradient}, NamedReference{"box", {}}});
+  write_one(AverageSettings{{temperature, gradient}, NamedReference{"box", {}}});
   EXPECT_THAT(rows(directory_ / "m.csv"),
               StartsWith("time,temperature,gradient_x,gradient_y,gradient_z\n0,"));
   EXPECT_NEAR(last_values_.at("m").at("temperature"), 301.5, 1e-12);
@@ -119,15 +121,15 @@ TEST_F(MonitorFilesOnCube, average) {
 
 TEST_F(MonitorFilesOnCube, flux) {
   const std::vector<Patch>& patches = mesh_.topology().patches();
-  write_one(FluxSettings{{{patches[3].name, {}}, {patches[0].name, {}}}});
+  write_one(FluxSettings{{{patches[3].name, {}}, {patches[0].name, {}}}, heat_flow});
   EXPECT_EQ(read_text(directory_ / "m.csv"),
             "# units: time [s], " + patches[3].name + " [W], " + patches[0].name + " [W], total [W]\ntime," +
                 patches[3].name + "," + patches[0].name + ",total\n0,13,10,23\n");
 }
 
 TEST_F(MonitorFilesOnCube, lines_have_a_file_at_every_output_time) {
-  const std::vector<MonitorSettings> settings{monitor(
-      "cut", LineSettings{{0, .5, .5}, {2, .5, .5}, 3, {HeatField::Temperature, HeatField::Gradient}})};
+  const std::vector<MonitorSettings> settings{
+      monitor("cut", LineSettings{{0, .5, .5}, {2, .5, .5}, 3, {temperature, gradient}})};
   MonitorFiles files(mesh_, settings, 0, directory_.path());
   for (int step = 0; step <= 4; ++step) files.write({step, .5 * step, .5 * (step - 1)}, step == 3, snapshot_);
   EXPECT_EQ(directory_.names(), "cut_3.csv");
@@ -139,7 +141,7 @@ TEST_F(MonitorFilesOnCube, lines_have_a_file_at_every_output_time) {
 }
 
 TEST_F(MonitorFilesOnCube, schedules) {
-  const ProbeSettings corner{{{1, 1, 1}}, temperature};
+  const ProbeSettings corner{{{1, 1, 1}}, {temperature}};
   const std::vector<MonitorSettings> settings{monitor("steps", corner, {{}, 4}),
                                               monitor("seconds", corner, {0.25, {}}), monitor("all", corner)};
   MonitorFiles files(mesh_, settings, 0, directory_.path());
@@ -168,12 +170,12 @@ TEST(Schedule, intervals_count_from_the_start_and_bear_round_off) {
 
 TEST_F(MonitorFilesOnCube, a_restarted_run_leaves_the_same_file) {
   const std::vector<MonitorSettings> settings{
-      monitor("m", ProbeSettings{{{.3, .3, .3}}, temperature}, {.2, {}})};
+      monitor("m", ProbeSettings{{{.3, .3, .3}}, {temperature}}, {.2, {}})};
   const auto run = [&](const std::filesystem::path& directory, int from, int to,
                        std::optional<Real> restart_time) {
     MonitorFiles files(mesh_, settings, 0, directory, restart_time);
     for (int step = from; step <= to; ++step) {
-      Snapshot snapshot(mesh_, std::sin(step));
+      CubeSnapshot snapshot(mesh_, std::sin(step));
       files.write({step, .1 * step, .1 * (step - 1)}, false, snapshot);
     }
   };
@@ -186,10 +188,10 @@ TEST_F(MonitorFilesOnCube, a_restarted_run_leaves_the_same_file) {
 
 TEST_F(MonitorFilesOnCube, all_that_is_wrong_is_reported_before_a_file_is_touched) {
   const std::vector<MonitorSettings> settings{
-      monitor("fine", AverageSettings{temperature, {}}),
-      monitor("sensor", ProbeSettings{{{.5, .5, 7}}, temperature}),
-      monitor("mean", AverageSettings{temperature, NamedReference{"bxo", {}}}),
-      monitor("loss", FluxSettings{{{"lefd", {}}}})};
+      monitor("fine", AverageSettings{{temperature}, {}}),
+      monitor("sensor", ProbeSettings{{{.5, .5, 7}}, {temperature}}),
+      monitor("mean", AverageSettings{{temperature}, NamedReference{"bxo", {}}}),
+      monitor("loss", FluxSettings{{{"lefd", {}}}, heat_flow})};
   const std::string message =
       message_of<InputErrors>([&] { MonitorFiles(mesh_, settings, 0, directory_.path()); });
   EXPECT_THAT(message,
