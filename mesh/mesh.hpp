@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "mesh/geometry.hpp"
@@ -20,6 +21,10 @@ class Mesh {
   /// renumbered, oriented. Linear in the mesh and independent of the number of threads. Throws InputError,
   /// with coordinates, for cells without volume, faces shared by more than two cells, or no cells at all.
   explicit Mesh(RawMesh raw, CellOrder order = CellOrder::ReverseCuthillMcKee);
+
+  /// Of parts that belong together.
+  Mesh(Topology topology, Geometry geometry, std::vector<std::string> notes)
+      : topology_(std::move(topology)), geometry_(std::move(geometry)), notes_(std::move(notes)) {}
 
   const Topology& topology() const { return topology_; }
   const Geometry& geometry() const { return geometry_; }

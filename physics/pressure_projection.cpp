@@ -161,13 +161,14 @@ PressureProjection::~PressureProjection() = default;
 void PressureProjection::set_star(Real factor) {
   const Topology& topology = mesh_.topology();
   const Geometry& geometry = mesh_.geometry();
+  const auto face_centroid = geometry.face_centroids_of_cells(MemorySpace::Host);
   std::vector<Real> inverse(at(topology.faces().size()), 0);
   for (const Id<Face> f : topology.faces()) {
     if (boundaries_.hold_of_face()[at(f.value())] != FaceHold::Free) continue;
     const Vector3 area = geometry.face_areas()[at(f.value())];
     Real star = 0;
     for (const auto [c, sign] : topology.cells_of_face()[f]) {
-      const Vector3 arm = geometry.face_centroids()[at(f.value())] - geometry.cell_centroids()[at(c.value())];
+      const Vector3 arm = face_centroid(f, sign) - geometry.cell_centroids()[at(c.value())];
       star += factor * sign * dot(arm, area) / dot(area, area);  // h / A
     }
     inverse[at(f.value())] = 1 / star;
