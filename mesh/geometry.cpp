@@ -81,8 +81,6 @@ CellGeometry cell_geometry(const Topology& topology, View<Node, const Vector3> p
 
 Geometry::Geometry(const Topology& topology, std::vector<Vector3> node_positions) {
   parts_.node_positions = ConstantArray<Vector3>(std::move(node_positions));
-  // No face is periodic: an empty range that no face with a cell ahead of it reaches.
-  parts_.periodic_faces = topology.periodic_faces();
   const auto positions = this->node_positions(MemorySpace::Host);
   const std::size_t faces = at(topology.faces().size()), cells = at(topology.cells().size());
 
