@@ -104,6 +104,18 @@ TEST_P(OnPeriodicBox, viscous_form_sees_all_but_uniform_streams) {
   EXPECT_GT(eigenvalues(1), 1e-4 * size);
 }
 
+TEST_P(OnPeriodicBox, diagonals_are_those_of_the_matrices) {
+  const auto expect_diagonal = [](const std::vector<Real>& diagonal, const Eigen::MatrixXd& matrix) {
+    for (std::size_t f = 0; f < diagonal.size(); ++f) {
+      const auto i = static_cast<Eigen::Index>(f);
+      EXPECT_NEAR(diagonal[f], matrix(i, i), 1e-12 * matrix.cwiseAbs().maxCoeff());
+    }
+  };
+  const FluxMass mass(executor_, mesh_);
+  expect_diagonal(mass.diagonal(), matrix_of(mass, faces_, faces_));
+  expect_diagonal(ViscousForm(executor_, mesh_).diagonal(), matrix_of_one_component(executor_, mesh_));
+}
+
 TEST_P(OnPeriodicBox, operators_do_not_know_where_the_periodic_mesh_was_cut_open) {
   // The same mesh by other numbers and orientations: the same eigenvalues.
   const PeriodicBox& box = GetParam();
