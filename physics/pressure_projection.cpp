@@ -153,13 +153,14 @@ void PressureProjection::set_star() {
   // Below 4/3 by a margin; where a cell's own ratio is larger its share is scaled down.
   constexpr Real allowed = 1.3;
   const std::vector<Real> ratio = mass_.ratio_of_diagonal_star();
+  const auto face_centroid = geometry.face_centroids_of_cells(MemorySpace::Host);
   std::vector<Real> inverse(at(topology.faces().size()), 0);
   for (const Id<Face> f : topology.faces()) {
     if (boundaries_.hold_of_face()[at(f.value())] != FaceHold::Free) continue;
     const Vector3 area = geometry.face_areas()[at(f.value())];
     Real star = 0;
     for (const auto [c, sign] : topology.cells_of_face()[f]) {
-      const Vector3 arm = geometry.face_centroids()[at(f.value())] - geometry.cell_centroids()[at(c.value())];
+      const Vector3 arm = face_centroid(f, sign) - geometry.cell_centroids()[at(c.value())];
       const Real scale = std::min(Real(1), allowed / ratio[at(c.value())]);
       star += scale * sign * dot(arm, area) / dot(area, area);  // h / A
     }
