@@ -45,7 +45,7 @@ struct WallFriction {
 WallFriction wall_friction(const Mesh& mesh, const FlowSettings& settings,
                            const IncompressibleFlow::BoundaryForces& forces);
 
-/// Streamfunction at the nodes [m2/s], two dimensions only: u = dpsi/dy, v = -dpsi/dx, so that the difference
+/// Streamfunction at the nodes (of mesh.unfolded()) [m2/s], two dimensions only: u = dpsi/dy, v = -dpsi/dx, so that the difference
 /// of its values along a side is the flux through it. Summed along a spanning tree of the nodes; on sides out
 /// of the tree it is off by the divergence left in the flux. Zero at the lowest node of each connected part
 /// of the mesh (least y, then least x), which is on its outer boundary: on the lower wall of a channel.
