@@ -10,6 +10,7 @@
 
 #include "app/case_settings.hpp"
 #include "app/schedule.hpp"
+#include "physics/incompressible_flow.hpp"
 #include "physics/monitors.hpp"
 
 namespace curlew {
@@ -21,8 +22,18 @@ class Snapshot {
   virtual ~Snapshot() = default;
   /// A field that the model offers, on the host.
   virtual FieldSnapshot field(const std::string& name) = 0;
+  /// How a field in cells goes on from the centroids, as PointSampler wants it.
+  virtual std::span<const Vector3> gradients(const std::string& name) = 0;
   /// The model's flow out of the domain, one number per patch of the mesh.
   virtual std::span<const Real> patch_flows() = 0;
+};
+
+/// What the monitors of a flow look at besides.
+class FlowSnapshot : public Snapshot {
+ public:
+  virtual Real density() = 0;  ///< [kg/m3]
+  virtual const IncompressibleFlow::BoundaryForces& boundary_forces() = 0;
+  virtual IncompressibleFlow::EnergyBudget energy_budget() = 0;
 };
 
 /// The monitors of a run and their CSV files in the output directory: NAME.csv with a row a time, for lines
@@ -41,6 +52,10 @@ class MonitorFiles {
   /// due; throws as CsvWriter does. `fields_are_written`: this is an output time, when lines without a
   /// schedule of their own are due.
   void write(const Moment& moment, bool fields_are_written, Snapshot& snapshot);
+
+  /// The present value of a column, "MONITOR.COLUMN". Throws InputError for one that is not there, naming
+  /// those that are.
+  Real value(const std::string& column, Snapshot& snapshot) const;
 
   /// What was last written, by monitor and column (lines, which are tables, left out).
   const std::map<std::string, std::map<std::string, double>>& last_values() const { return last_values_; }
