@@ -65,7 +65,7 @@ class TimeAverage {
                        std::to_string(values.size() * components) + " numbers, got " +
                        std::to_string(state.size()) + ", over " + std::to_string(duration) + " s");
     }
-    std::memcpy(values.data(), state.data(), state.size() * sizeof(Real));
+    std::memcpy(static_cast<void*>(values.data()), state.data(), state.size() * sizeof(Real));
     mean_.copy_from_host(values);
     duration_ = duration;
   }
