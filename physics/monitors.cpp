@@ -13,7 +13,55 @@ namespace curlew {
 namespace {
 
 using NodeScalars = View<Node, const Real>;
+using CellScalars = View<Cell, const Real>;
 using CellVectors = View<Cell, const Vector3>;
+
+/// Calls `visit` with the values at nodes or, without their gradients, in cells.
+template <class Visit>
+auto visit_values(const FieldSnapshot& field, const Visit& visit) {
+  return std::visit(
+      [&](const auto& values) {
+        if constexpr (requires { values.gradient; }) {
+          return visit(values.value);
+        } else {
+          return visit(values);
+        }
+      },
+      field);
+}
+
+Real change(Vector3 gradient, Vector3 offset) {
+  return dot(gradient, offset);
+}
+Vector3 change(const Tensor3& gradient, Vector3 offset) {
+  return gradient * offset;
+}
+
+Real at_place(NodeScalars values, const NodeInterpolation& place, Vector3) {
+  return place(values);
+}
+template <class T>
+T at_place(View<Cell, const T> values, const NodeInterpolation& place, Vector3) {
+  return values[place.cell];
+}
+template <class T, class Gradient>
+T at_place(const LinearInCells<T, Gradient>& field, const NodeInterpolation& place, Vector3 offset) {
+  return field.value[place.cell] + change(field.gradient[place.cell], offset);
+}
+
+void append(std::vector<Real>& values, Real s) {
+  values.push_back(s);
+}
+void append(std::vector<Real>& values, Vector3 v) {
+  values.insert(values.end(), {v.x, v.y, v.z});
+}
+
+template <class... Functions>
+struct Overloaded : Functions... {
+  using Functions::operator()...;
+};
+template <class... Functions>
+Overloaded(Functions...) -> Overloaded<Functions...>;
 
 std::string text(Vector3 x) {
   return fmt::format("({}, {}, {})", x.x, x.y, x.z);
@@ -44,12 +92,17 @@ Real weighted_sum(Range<E> range, const std::vector<Real>& weights, const Value&
 }  // namespace
 
 int components(const FieldSnapshot& field) {
-  return std::holds_alternative<NodeScalars>(field) ? 1 : 3;
+  return visit_values(
+      field, [](const auto& values) { return std::is_convertible_v<decltype(values), CellVectors> ? 3 : 1; });
 }
 
 PointSampler::PointSampler(const PointLocator& locator, std::vector<Vector3> points)
     : points_(std::move(points)) {
-  for (const Vector3 point : points_) places_.push_back(locator.locate(point));
+  const auto centroid = locator.mesh().geometry().cell_centroids(MemorySpace::Host);
+  for (const Vector3 point : points_) {
+    places_.push_back(locator.locate(point));
+    offsets_.push_back(places_.back() ? point - centroid[places_.back()->cell] : Vector3{});
+  }
 }
 
 PointSampler PointSampler::at_points(const PointLocator& locator, const std::string& monitor,
@@ -82,36 +135,42 @@ PointSampler PointSampler::on_line(const PointLocator& locator, const std::strin
 }
 
 std::vector<Real> PointSampler::operator()(const FieldSnapshot& field) const {
-  constexpr Real nowhere = std::numeric_limits<Real>::quiet_NaN();
   std::vector<Real> values;
-  for (const auto& place : places_) {
-    if (const auto* scalars = std::get_if<NodeScalars>(&field)) {
-      values.push_back(place ? (*place)(*scalars) : nowhere);
-    } else {
-      const Vector3 v =
-          place ? std::get<CellVectors>(field)[place->cell] : Vector3{nowhere, nowhere, nowhere};
-      values.insert(values.end(), {v.x, v.y, v.z});
-    }
-  }
+  std::visit(
+      [&](const auto& snapshot) {
+        for (std::size_t k = 0; k < places_.size(); ++k) {
+          if (places_[k]) {
+            append(values, at_place(snapshot, *places_[k], offsets_[k]));
+          } else {
+            values.insert(values.end(), at(components(field)), std::numeric_limits<Real>::quiet_NaN());
+          }
+        }
+      },
+      field);
   return values;
 }
 
 std::vector<Extrema> extrema(const Mesh& mesh, const FieldSnapshot& field) {
-  if (const auto* scalars = std::get_if<NodeScalars>(&field)) {
-    const auto position = mesh.geometry().node_positions(MemorySpace::Host);
-    return {extrema_over(
-        mesh.topology().nodes(), [&](Id<Node> n) { return (*scalars)[n]; },
-        [&](Id<Node> n) { return position[n]; })};
-  }
-  const auto vectors = std::get<CellVectors>(field);
+  const auto node_position = mesh.geometry().node_positions(MemorySpace::Host);
   const auto centroid = mesh.geometry().cell_centroids(MemorySpace::Host);
-  const auto of = [&](const auto& value) {
-    return extrema_over(
-        mesh.topology().cells(), [&](Id<Cell> c) { return value(vectors[c]); },
-        [&](Id<Cell> c) { return centroid[c]; });
+  const auto over_nodes = [&](const auto& value) {
+    return extrema_over(mesh.topology().nodes(), value, [&](Id<Node> n) { return node_position[n]; });
   };
-  return {of([](Vector3 v) { return v.x; }), of([](Vector3 v) { return v.y; }),
-          of([](Vector3 v) { return v.z; }), of([](Vector3 v) { return norm(v); })};
+  const auto over_cells = [&](const auto& value) {
+    return extrema_over(mesh.topology().cells(), value, [&](Id<Cell> c) { return centroid[c]; });
+  };
+  return visit_values(field, Overloaded{[&](NodeScalars values) -> std::vector<Extrema> {
+                                          return {over_nodes([&](Id<Node> n) { return values[n]; })};
+                                        },
+                                        [&](CellScalars values) -> std::vector<Extrema> {
+                                          return {over_cells([&](Id<Cell> c) { return values[c]; })};
+                                        },
+                                        [&](CellVectors values) -> std::vector<Extrema> {
+                                          return {over_cells([&](Id<Cell> c) { return values[c].x; }),
+                                                  over_cells([&](Id<Cell> c) { return values[c].y; }),
+                                                  over_cells([&](Id<Cell> c) { return values[c].z; }),
+                                                  over_cells([&](Id<Cell> c) { return norm(values[c]); })};
+                                        }});
 }
 
 VolumeAverage::VolumeAverage(const Mesh& mesh, const std::string& monitor,
@@ -138,15 +197,22 @@ VolumeAverage::VolumeAverage(const Mesh& mesh, const std::string& monitor,
 }
 
 std::vector<Real> VolumeAverage::operator()(const FieldSnapshot& field) const {
-  if (const auto* scalars = std::get_if<NodeScalars>(&field)) {
-    const auto value = [values = *scalars](Id<Node> n) { return values[n]; };
-    return {weighted_sum(mesh_.topology().nodes(), node_volumes_, value) / volume_};
-  }
-  const auto mean = [&, vectors = std::get<CellVectors>(field)](Real Vector3::*component) {
-    const auto value = [=](Id<Cell> c) { return vectors[c].*component; };
+  const auto over_cells = [&](const auto& value) {
     return weighted_sum(mesh_.topology().cells(), cell_volumes_, value) / volume_;
   };
-  return {mean(&Vector3::x), mean(&Vector3::y), mean(&Vector3::z)};
+  return visit_values(field, Overloaded{[&](NodeScalars values) -> std::vector<Real> {
+                                          return {weighted_sum(mesh_.topology().nodes(), node_volumes_,
+                                                               [=](Id<Node> n) { return values[n]; }) /
+                                                  volume_};
+                                        },
+                                        [&](CellScalars values) -> std::vector<Real> {
+                                          return {over_cells([=](Id<Cell> c) { return values[c]; })};
+                                        },
+                                        [&](CellVectors values) -> std::vector<Real> {
+                                          return {over_cells([=](Id<Cell> c) { return values[c].x; }),
+                                                  over_cells([=](Id<Cell> c) { return values[c].y; }),
+                                                  over_cells([=](Id<Cell> c) { return values[c].z; })};
+                                        }});
 }
 
 }  // namespace curlew

@@ -7,18 +7,31 @@
 #include <variant>
 #include <vector>
 
+#include "kernels/tensor3.hpp"
 #include "mesh/point_location.hpp"
 
 namespace curlew {
 
-/// The values of a field at one time, on the host: a scalar at the nodes or a vector in the cells.
-using FieldSnapshot = std::variant<View<Node, const Real>, View<Cell, const Vector3>>;
+/// A field that is linear within each cell: the value at its centroid, and the gradient there. Second order
+/// at any point.
+template <class Value, class Gradient>
+struct LinearInCells {
+  View<Cell, const Value> value;
+  View<Cell, const Gradient> gradient;
+};
+using LinearCellScalars = LinearInCells<Real, Vector3>;
+using LinearCellVectors = LinearInCells<Vector3, Tensor3>;
+
+/// The values of a field at one time, on the host: a scalar at the nodes, or a scalar or vector in the cells,
+/// constant there or with its gradient.
+using FieldSnapshot = std::variant<View<Node, const Real>, View<Cell, const Vector3>, View<Cell, const Real>,
+                                   LinearCellScalars, LinearCellVectors>;
 
 /// 1 for a scalar, 3 for a vector.
 int components(const FieldSnapshot& field);
 
-/// Fields at points: scalars interpolated as NodeInterpolation says, vectors those of the cell that holds the
-/// point.
+/// Fields at points: node values interpolated as NodeInterpolation says, cell values those of the cell that
+/// holds the point, with the gradient times the distance from its centroid where there is one.
 class PointSampler {
  public:
   /// At given points. Throws InputError that names the monitor and every point outside the mesh.
@@ -38,6 +51,7 @@ class PointSampler {
 
   std::vector<Vector3> points_;
   std::vector<std::optional<NodeInterpolation>> places_;
+  std::vector<Vector3> offsets_;  // from the centroid of the point's cell [m]
 };
 
 struct Extremum {
@@ -49,8 +63,8 @@ struct Extrema {
   Extremum min, max;
 };
 
-/// Smallest and largest value and where, at the lowest node or cell if at several: one pair for a scalar,
-/// four for a vector (x, y, z, magnitude).
+/// Smallest and largest value (in cells: at centroids) and where, at the lowest node or cell if at several:
+/// one pair for a scalar, four for a vector (x, y, z, magnitude).
 std::vector<Extrema> extrema(const Mesh& mesh, const FieldSnapshot& field);
 
 /// Volume means over the mesh or one region: cell values weighted by the cells' volumes, node values by the
