@@ -34,12 +34,18 @@ struct FieldViews {
   std::vector<FieldView> cells, nodes;
 
   void add(const FieldDescription& field, Snapshot& snapshot) {
-    std::visit(
-        [&]<class E, class T>(View<E, const T> values) {
-          const std::span<const T> all(values.data(), at(values.size()));
-          (std::is_same_v<E, Node> ? nodes : cells).emplace_back(field.name, all);
-        },
-        snapshot.field(field.name));
+    std::visit([&](const auto& values) { add(field.name, values); }, snapshot.field(field.name));
+  }
+
+ private:
+  template <class E, class T>
+  void add(const std::string& name, View<E, const T> values) {
+    const std::span<const T> all(values.data(), at(values.size()));
+    (std::is_same_v<E, Node> ? nodes : cells).emplace_back(name, all);
+  }
+  template <class Value, class Gradient>
+  void add(const std::string& name, const LinearInCells<Value, Gradient>& field) {
+    add(name, field.value);
   }
 };
 

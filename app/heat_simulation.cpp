@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 
@@ -45,7 +46,6 @@ class HeatSnapshot final : public Snapshot {
     }
     return View<Cell, const Vector3>(vectors.data(), static_cast<Index>(vectors.size()));
   }
-  std::span<const Vector3> gradients(const std::string&) override { return {}; }
   std::span<const Real> patch_flows() override { return heat_.balance().outflow; }
 
  private:

@@ -57,9 +57,9 @@ class HeatSimulation final : public Simulation {
   HeatCase settings_;
   const Mesh& mesh_;
   HeatDiffusion heat_;
-  SolveReport report_;    // of the last step
-  Real step_ = 0;         // its length [s]
-  bool solved_ = false;   // the steady state
+  SolveReport report_;   // of the last step
+  Real step_ = 0;        // its length [s]
+  bool solved_ = false;  // the steady state
 };
 
 }  // namespace curlew

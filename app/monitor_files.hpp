@@ -22,8 +22,8 @@ class Snapshot {
   virtual ~Snapshot() = default;
   /// A field that the model offers, on the host.
   virtual FieldSnapshot field(const std::string& name) = 0;
-  /// How a field in cells goes on from the centroids, as PointSampler wants it.
-  virtual std::span<const Vector3> gradients(const std::string& name) = 0;
+  /// The same with all that makes it better at points.
+  virtual FieldSnapshot field_at_points(const std::string& name) { return field(name); }
   /// The model's flow out of the domain, one number per patch of the mesh.
   virtual std::span<const Real> patch_flows() = 0;
 };

@@ -91,7 +91,8 @@ class Run {
       write_state(begin, is_due(output, start, begin, false), files, *snapshot);
     }
     int status = 0;
-    while (!simulation_.finished() && status == 0 && (one_result || !options_.steps || steps_taken_ < *options_.steps)) {
+    while (!simulation_.finished() && status == 0 &&
+           (one_result || !options_.steps || steps_taken_ < *options_.steps)) {
       const Real before = simulation_.time();
       const double clock = Progress::wall_seconds();
       simulation_.advance();
@@ -132,8 +133,7 @@ class Run {
 
   void write_diverged(Files& files) {
     const auto snapshot = simulation_.snapshot();
-    const auto file =
-        files.fields.write_diverged(simulation_.time(), simulation_.output_fields(), *snapshot);
+    const auto file = files.fields.write_diverged(simulation_.time(), simulation_.output_fields(), *snapshot);
     progress_.note(fmt::format("the fields of the moment are in {}", file.string()));
   }
 
