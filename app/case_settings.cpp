@@ -231,8 +231,8 @@ bool contains(std::span<const NamedReference> references, const std::string& nam
 }  // namespace
 
 std::string read_model_type(const Section& root, Diagnostics& diagnostics) {
-  const std::vector<std::string> models = {"heat-diffusion"};
-  const std::vector<std::string> later = {"classical-fractional-step", "exact-fractional-step"};
+  const std::vector<std::string> models = {"heat-diffusion", "classical-fractional-step"};
+  const std::vector<std::string> later = {"exact-fractional-step"};
   const Section model = root.table("model", {.required = true});
   const auto type = model.string("type", {.required = true});
   if (!type || contains(models, *type)) return type.value_or(models.front());

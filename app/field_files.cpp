@@ -31,17 +31,20 @@ VtkhdfWriter make_writer(const Mesh& mesh) {
 
 /// What is to be written of a snapshot.
 struct FieldViews {
-  std::vector<FieldView> cells, nodes;
+  const Mesh& mesh;
+  std::vector<FieldView> cells{}, nodes{};
 
   void add(const FieldDescription& field, Snapshot& snapshot) {
     std::visit([&](const auto& values) { add(field.name, values); }, snapshot.field(field.name));
   }
 
- private:
   template <class E, class T>
   void add(const std::string& name, View<E, const T> values) {
-    const std::span<const T> all(values.data(), at(values.size()));
-    (std::is_same_v<E, Node> ? nodes : cells).emplace_back(name, all);
+    if constexpr (std::is_same_v<E, Node>) {
+      nodes.emplace_back(name, std::span<const T>(values.data(), at(mesh.topology().nodes().size())));
+    } else {
+      cells.emplace_back(name, std::span<const T>(values.data(), at(mesh.topology().cells().size())));
+    }
   }
   template <class Value, class Gradient>
   void add(const std::string& name, const LinearInCells<Value, Gradient>& field) {
@@ -53,18 +56,18 @@ struct FieldViews {
 
 FieldFiles::FieldFiles(const std::filesystem::path& directory, const std::string& name, const Mesh& mesh,
                        std::optional<Real> restart_time)
-    : name_(name), series_(directory, name, make_writer(mesh), restart_time) {}
+    : name_(name), mesh_(mesh), series_(directory, name, make_writer(mesh), restart_time) {}
 
 void FieldFiles::write(std::int64_t step, Real time, std::span<const FieldDescription> fields,
                        Snapshot& snapshot) {
-  FieldViews views;
+  FieldViews views{mesh_};
   for (const FieldDescription& field : fields) views.add(field, snapshot);
   series_.write(step, time, views.cells, views.nodes);
 }
 
 std::filesystem::path FieldFiles::write_diverged(Real time, std::span<const FieldDescription> fields,
                                                  Snapshot& snapshot) {
-  FieldViews views;
+  FieldViews views{mesh_};
   for (const FieldDescription& field : fields) {
     try {
       views.add(field, snapshot);

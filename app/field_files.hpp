@@ -16,7 +16,7 @@ namespace curlew {
 /// The files of fields of a run, fields/*.hdf, and the file that opens them all.
 class FieldFiles {
  public:
-  /// As FieldSeries does.
+  /// As FieldSeries does. The mesh must outlive it.
   FieldFiles(const std::filesystem::path& directory, const std::string& name, const Mesh& mesh,
              std::optional<Real> restart_time);
 
@@ -30,6 +30,7 @@ class FieldFiles {
 
  private:
   std::string name_;
+  const Mesh& mesh_;
   FieldSeries series_;
 };
 

@@ -60,7 +60,8 @@ class PresentFlow final : public FlowSnapshot {
     if (name == "pressure") {
       const auto pressure = std::get<View<Cell, const Real>>(values);
       if (pressure_gradient_.empty()) {
-        pressure_gradient_ = least_squares_gradient(flow_.mesh(), {pressure.data(), at(pressure.size())});
+        pressure_gradient_ = least_squares_gradient(
+            flow_.mesh(), {pressure.data(), at(flow_.mesh().topology().cells().size())});
       }
       return LinearCellScalars{pressure, view(pressure_gradient_)};
     }

@@ -48,6 +48,8 @@ class FlowSimulation final : public Simulation {
   std::unique_ptr<Snapshot> snapshot() const override;
   std::string conclusion() const override;
 
+  const IncompressibleFlow& flow() const { return *flow_; }
+
   /// Means in time of what all averaged fields follow from.
   struct FlowAverage {
     std::string name;           ///< of the monitor

@@ -67,7 +67,8 @@ LoadedCase load_case(const std::filesystem::path& path, std::span<const std::str
 }
 
 std::unique_ptr<IncompressibleFlow> make_flow(const Executor&, const FlowCase& settings, const Mesh&) {
-  throw InputError("the model \"" + flow_method_names[at(int(settings.method))] + "\" is not in this version");
+  throw InputError("the model \"" + flow_method_names[at(int(settings.method))] +
+                   "\" is not in this version");
 }
 
 std::unique_ptr<Simulation> make_simulation(const Executor& executor, const LoadedCase& loaded) {

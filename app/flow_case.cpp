@@ -1,0 +1,643 @@
+// Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
+#include "app/flow_case.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <set>
+#include <system_error>
+#include <utility>
+
+#include "app/table_function.hpp"
+#include "kernels/error.hpp"
+
+namespace curlew {
+
+namespace {
+
+constexpr const char* velocity_unit = "m/s";
+constexpr const char* flow_rate_unit = "m3/s";
+
+const std::array<std::string, 3> velocity_columns = {"velocity_x", "velocity_y", "velocity_z"};
+const std::string flow_rate_column = "flow_rate";
+
+/// Types of [boundary.PATCH], in the order of the condition's alternatives.
+const std::array<std::string, 5> boundary_types = {"wall", "inlet", "outlet", "symmetry", "periodic"};
+
+template <class T>
+bool has_type(const FlowBoundarySettings& boundary) {
+  return std::holds_alternative<T>(boundary.condition);
+}
+
+const std::string& type_name(const FlowBoundarySettings& boundary) {
+  return boundary_types[boundary.condition.index()];
+}
+
+bool is_zero(const Expression& expression) {
+  return expression.is_constant() && expression.constant() == 0;
+}
+
+VectorFunctionPointer vector_function(const std::vector<Expression>& components) {
+  std::array<FunctionPointer, 3> functions;
+  std::ranges::transform(components, functions.begin(),
+                         [](const Expression& e) { return std::make_shared<const Expression>(e); });
+  return std::make_shared<const ComponentVector>(std::move(functions));
+}
+
+/// Null for zero.
+VectorFunctionPointer vector_function_or_null(const std::vector<Expression>& components) {
+  return std::ranges::all_of(components, is_zero) ? nullptr : vector_function(components);
+}
+
+/// Reads the sections of a flow into its case.
+class FlowReader {
+ public:
+  FlowReader(const Section& root, const std::filesystem::path& folder, FlowCase& flow_case,
+             Diagnostics& diagnostics)
+      : root_(root), folder_(folder), case_(flow_case), diagnostics_(diagnostics) {}
+
+  void read_model();
+  void read_time();
+  void read_fluid();
+  void read_initial();
+  void read_boundaries();
+  void read_solvers();
+  /// What sections say of each other; needs all of them.
+  void check_together();
+
+ private:
+  void refuse_without(const Section& section, std::span<const char* const> keys,
+                      std::string_view owner) const;
+  void refuse_time(const Section& section, std::string_view key, bool depends_on_time) const;
+  Expression read_of_time(const Section& section, std::string_view key, Rule rule) const;
+  std::vector<Expression> read_vector(const Section& section, std::string_view key, Rule rule,
+                                      bool may_depend_on_time);
+  void only_in_space(const Section& section, std::string_view key, std::string message);
+  Wall read_wall(const Section& section);
+  Rotation read_rotation(const Section& section);
+  Inlet read_inlet(const Section& section);
+  Inlet read_inlet_table(const Section& section);
+  SolverControl read_control(std::string_view name, const SolverControl& defaults,
+                             PreconditionerChoice& preconditioner) const;
+  void check_periodic() const;
+  void check_monitors();
+  void check_quantity() const;
+  void check_fields();
+
+  bool steady() const { return case_.time.steady; }
+  /// That of a patch as far as it was understood.
+  const FlowBoundarySettings* boundary(const std::string& patch) const;
+
+  const Section& root_;
+  const std::filesystem::path& folder_;
+  FlowCase& case_;
+  Diagnostics& diagnostics_;
+  std::set<std::string> of_unknown_type_;  // patches
+};
+
+void FlowReader::read_model() {
+  const std::array<std::string, 5> convections = {"central", "upwind", "blended", "linear-upwind", "none"};
+  const std::array<std::string, 6> schemes = {"sbdf2",  "crank-nicolson-ab2", "euler", "ssp-rk2", "ssp-rk3",
+                                              "ssp-rk4"};
+  const Section model = root_.table("model");
+  assign(case_.flow.convection, model.choice("convection", convections));
+  assign(case_.flow.scheme, model.choice("scheme", schemes));
+  if (const auto blend = model.number("blend", {.allowed = Allowed::NonNegative})) {
+    case_.flow.blend = *blend;
+    if (*blend > 1) {
+      model.error("blend",
+                  fmt::format("blend of [model], the share of upwind, must be from 0 to 1, not {}", *blend));
+    }
+    if (case_.flow.convection != ConvectionScheme::Blended) {
+      refuse_without(model, std::array{"blend"}, "convection = \"blended\"");
+    }
+  }
+}
+
+/// Reports each of `keys` as one that means something with `owner` only.
+void FlowReader::refuse_without(const Section& section, std::span<const char* const> keys,
+                                std::string_view owner) const {
+  for (const char* key : keys) {
+    if (section.has(key)) {
+      section.error(key, fmt::format("{} of {} belongs to {}, which is not there; drop one or add the other",
+                                     key, section.title(), owner));
+    }
+  }
+}
+
+void FlowReader::read_time() {
+  FlowTimeSettings& time = case_.time;
+  const Section section = root_.table("time", {.required = true});
+  time.steady = section.boolean("steady").value_or(false);
+  if (time.steady) {
+    refuse_with_steady(section, std::array{"start", "end"});
+    assign(time.tolerance, section.number("tolerance", {.allowed = Allowed::Positive, .unit = "1/s"}));
+    assign(time.quantity, section.string("quantity"));
+    assign(time.max_steps, section.integer("max_steps", {.allowed = Allowed::Positive}));
+  } else {
+    read_start_and_end(section, time, true);
+    refuse_without(section, std::array{"tolerance", "quantity", "max_steps"}, "steady = true");
+  }
+  time.courant = section.number("courant", {.allowed = Allowed::Positive});
+  const bool follows_courant = section.has("courant");
+  assign(time.step, read_step(section, "step", time, !follows_courant));
+  if (!follows_courant) {
+    refuse_without(section, std::array{"max_step"}, "courant");
+    return;
+  }
+  time.max_step = read_step(section, "max_step", time, false);
+  if (!section.has("step") && !section.has("max_step")) {
+    section.error("courant",
+                  "courant alone does not limit the step of a fluid at rest; add max_step [s], or step [s] "
+                  "for the first one");
+  }
+  if (time.max_step && time.step > *time.max_step) {
+    section.error("step", fmt::format("the first step of [time], {} s, is longer than max_step, {} s",
+                                      time.step, *time.max_step));
+  }
+}
+
+void FlowReader::refuse_time(const Section& section, std::string_view key, bool depends_on_time) const {
+  if (steady() && depends_on_time) {
+    section.error(key, fmt::format("{} of {} depends on t, but the case is steady; use x, y and z only", key,
+                                   section.title()));
+  }
+}
+
+/// An expression that is the same everywhere.
+Expression FlowReader::read_of_time(const Section& section, std::string_view key, Rule rule) const {
+  const Expression value = read_expression(section, key, rule, steady());
+  if (value.depends_on_space()) {
+    section.error(key, fmt::format("{} of {} is one number for all places, but depends on x, y or z; use t "
+                                   "only",
+                                   key, section.title()));
+  }
+  return value;
+}
+
+/// Records what is wrong if the mesh has two dimensions.
+void FlowReader::only_in_space(const Section& section, std::string_view key, std::string message) {
+  case_.wrong_in_two_dimensions.push_back({section.location(key), std::move(message)});
+}
+
+/// Three components, or zero where something is wrong.
+std::vector<Expression> FlowReader::read_vector(const Section& section, std::string_view key, Rule rule,
+                                                bool may_depend_on_time) {
+  const auto components = section.expressions(key, 3, rule);
+  if (!components) return std::vector<Expression>(3);
+  if (!may_depend_on_time) {
+    refuse_time(section, key, std::ranges::any_of(*components, &Expression::depends_on_time));
+  }
+  if (const Expression& z = components->back(); z.is_constant() && z.constant() != 0) {
+    only_in_space(section, key,
+                  fmt::format("the mesh has two dimensions: the z component of {} of {} must "
+                              "be 0, not {}",
+                              key, section.title(), z.constant()));
+  }
+  return *components;
+}
+
+void FlowReader::read_fluid() {
+  const Section section = root_.table("fluid", {.required = true});
+  FlowSettings& flow = case_.flow;
+  assign(flow.viscosity, section.number("kinematic_viscosity",
+                                        {.required = true, .allowed = Allowed::NonNegative, .unit = "m2/s"}));
+  assign(flow.density, section.number("density", {.allowed = Allowed::Positive, .unit = "kg/m3"}));
+  flow.body_force = vector_function_or_null(read_vector(section, "body_force", {.unit = "m/s2"}, false));
+  const Section mean = section.table("mean_flow");
+  if (!mean.exists()) return;
+  const auto direction = mean.vector3("direction", {.required = true});
+  const auto velocity = mean.number("velocity", {.required = true, .unit = velocity_unit});
+  flow.mean_flow = MeanFlow{direction.value_or(Vector3{}), velocity.value_or(0)};
+  if (direction == Vector3{}) {
+    mean.error("direction", fmt::format("direction of {} must not be zero", mean.title()));
+  } else if (direction && direction->z != 0) {
+    only_in_space(mean, "direction",
+                  fmt::format("the mesh has two dimensions: the z component of direction of {} must be 0, "
+                              "not {}",
+                              mean.title(), direction->z));
+  }
+}
+
+void FlowReader::read_initial() {
+  // A steady state may be looked for from a fluid at rest.
+  const Section section = root_.table("initial", {.required = !steady()});
+  if (!section.has("file")) {
+    case_.initial_velocity = vector_function_or_null(
+        read_vector(section, "velocity", {.required = !steady(), .unit = velocity_unit}, true));
+    return;
+  }
+  if (section.has("velocity")) {
+    section.error("velocity", "velocity and file of [initial] exclude each other; drop one of them");
+  }
+  const auto file = section.string("file");
+  if (!file) return;
+  const std::filesystem::path path = folder_ / *file;
+  std::error_code ignored;
+  if (std::filesystem::is_regular_file(path, ignored)) {
+    case_.initial_file = path;
+  } else {
+    section.error("file", fmt::format("there is no file {} (the path is relative to the case file); expected "
+                                      "the checkpoint_*.h5 of an earlier run",
+                                      path.string()));
+  }
+}
+
+void FlowReader::read_boundaries() {
+  enum Type : std::size_t { WallType, InletType, OutletType, SymmetryType, PeriodicType };
+  for (const auto& [patch, section] : root_.tables("boundary")) {
+    FlowBoundarySettings boundary{{patch, section.location()}, Symmetry{}};
+    const auto type = section.choice("type", boundary_types, {.required = true});
+    if (!type) {
+      section.ignore_others();  // they belong to a type that is not known
+      of_unknown_type_.insert(patch);
+    } else if (*type == WallType) {
+      boundary.condition = read_wall(section);
+    } else if (*type == InletType) {
+      boundary.condition = read_inlet(section);
+    } else if (*type == OutletType) {
+      boundary.condition = Outlet{
+          std::make_shared<const Expression>(read_expression(section, "pressure", {.unit = "Pa"}, steady()))};
+    } else if (*type == PeriodicType) {
+      const auto partner = section.string("partner", {.required = true});
+      boundary.condition = PeriodicSettings{{partner.value_or(""), section.location("partner")}};
+    }
+    case_.boundaries.push_back(std::move(boundary));
+  }
+}
+
+Wall FlowReader::read_wall(const Section& section) {
+  Wall wall;
+  const Section rotation = section.table("rotation");
+  if (rotation.exists()) wall.rotation = read_rotation(rotation);
+  if (section.has("velocity")) {
+    wall.velocity = vector_function_or_null(read_vector(section, "velocity", {.unit = velocity_unit}, false));
+    if (section.has("rotation")) {
+      section.error(
+          "velocity",
+          fmt::format("velocity and rotation of {} exclude each other; drop one of them", section.title()));
+    }
+  }
+  return wall;
+}
+
+Rotation FlowReader::read_rotation(const Section& section) {
+  Rotation rotation;
+  assign(rotation.origin, section.vector3("origin", {.required = true, .unit = "m"}));
+  if (const auto axis = section.vector3("axis", {.required = true})) {
+    rotation.axis = *axis;
+    if (*axis == Vector3{}) {
+      section.error("axis", fmt::format("axis of {} must not be zero; [0, 0, 1] turns counter-clockwise seen "
+                                        "from above",
+                                        section.title()));
+    } else if (axis->x != 0 || axis->y != 0) {
+      only_in_space(section, "axis",
+                    fmt::format("the mesh has two dimensions: axis of {} must be along z, not [{}, {}, {}]",
+                                section.title(), axis->x, axis->y, axis->z));
+    }
+  }
+  rotation.rate =
+      std::make_shared<const Expression>(read_of_time(section, "rate", {.required = true, .unit = "rad/s"}));
+  return rotation;
+}
+
+Inlet FlowReader::read_inlet(const Section& section) {
+  std::vector<std::string> given;
+  for (const char* key : {"velocity", "flow_rate", "table"}) {
+    if (section.has(key)) given.emplace_back(key);
+  }
+  if (given.size() != 1) {
+    section.error(given.empty() ? "" : given.back(),
+                  fmt::format("{} must have one of velocity [m/s], flow_rate [m3/s] and table (a CSV file), "
+                              "not {}",
+                              section.title(), given.empty() ? "none" : join(given)));
+  }
+  Inlet inlet;
+  for (const std::string& key : given) {
+    if (key == "velocity") {
+      inlet.velocity = vector_function(read_vector(section, "velocity", {.unit = velocity_unit}, false));
+    } else if (key == "flow_rate") {
+      inlet.flow_rate = std::make_shared<const Expression>(
+          read_of_time(section, "flow_rate", {.allowed = Allowed::NonNegative, .unit = flow_rate_unit}));
+    } else {
+      inlet = read_inlet_table(section);
+    }
+  }
+  return inlet;
+}
+
+Inlet FlowReader::read_inlet_table(const Section& section) {
+  const auto file = section.string("table");
+  if (!file) return {};
+  const std::filesystem::path path = folder_ / *file;
+  std::error_code ignored;
+  if (!std::filesystem::exists(path, ignored)) {
+    section.error("table", fmt::format("the table {} does not exist (the path is relative to the case file)",
+                                       path.string()));
+    return {};
+  }
+  std::shared_ptr<const Table> table;
+  try {
+    table = std::make_shared<const Table>(read_table(path));
+  } catch (const InputErrors& errors) {
+    diagnostics_.add(errors);
+    return {};
+  }
+  const bool of_time = table->abscissa == Abscissa::Time;
+  if (steady() && of_time) {
+    section.error("table", fmt::format("the table {} depends on t, but the case is steady; use a table over "
+                                       "x, y or z",
+                                       path.string()));
+  }
+  Inlet inlet;
+  if (table->names.size() == 1 && table->names.front() == flow_rate_column) {
+    if (!of_time) {
+      section.error("table",
+                    fmt::format("the table {} has a flow_rate over a position; its first column must "
+                                "be t",
+                                path.string()));
+    }
+    if (std::ranges::any_of(table->columns.front(), [](Real rate) { return rate < 0; })) {
+      section.error("table", fmt::format("the table {} has a negative flow_rate; an inlet takes fluid in, an "
+                                         "outlet lets it out",
+                                         path.string()));
+    }
+    inlet.flow_rate = std::make_shared<const TableFunction>(table, 0);
+    return inlet;
+  }
+  if (!std::ranges::is_permutation(table->names, velocity_columns)) {
+    section.error("table",
+                  fmt::format("the table {} has the columns \"{}\" after the first; expected {}, or "
+                              "{} alone",
+                              path.string(), join(table->names), join(velocity_columns), flow_rate_column));
+    return inlet;
+  }
+  std::array<FunctionPointer, 3> components;
+  for (std::size_t k = 0; k < 3; ++k) {
+    const auto column =
+        static_cast<std::size_t>(std::ranges::find(table->names, velocity_columns[k]) - table->names.begin());
+    components[k] = std::make_shared<const TableFunction>(table, column);
+    if (k == 2 && std::ranges::any_of(table->columns[column], [](Real z) { return z != 0; })) {
+      only_in_space(section, "table",
+                    fmt::format("the mesh has two dimensions: velocity_z must be 0 all "
+                                "through the table {}",
+                                path.string()));
+    }
+  }
+  inlet.velocity = std::make_shared<const ComponentVector>(std::move(components));
+  return inlet;
+}
+
+SolverControl FlowReader::read_control(std::string_view name, const SolverControl& defaults,
+                                       PreconditionerChoice& preconditioner) const {
+  SolverSettings settings{defaults.relative_tolerance, defaults.max_iterations, preconditioner};
+  read_solver(root_, name, settings);
+  preconditioner = settings.preconditioner;
+  return {settings.tolerance, defaults.absolute_tolerance, static_cast<int>(settings.max_iterations)};
+}
+
+void FlowReader::read_solvers() {
+  FlowSettings& flow = case_.flow;
+  flow.momentum = read_control("momentum", flow.momentum, case_.momentum_preconditioner);
+  flow.pressure = read_control("pressure", flow.pressure, case_.pressure_preconditioner);
+}
+
+const FlowBoundarySettings* FlowReader::boundary(const std::string& patch) const {
+  const auto found =
+      std::ranges::find(case_.boundaries, patch, [](const FlowBoundarySettings& b) { return b.patch.name; });
+  return found == case_.boundaries.end() || of_unknown_type_.contains(patch) ? nullptr : &*found;
+}
+
+void FlowReader::check_together() {
+  check_periodic();
+  check_monitors();
+  check_quantity();
+  check_fields();
+  if (case_.flow.mean_flow && std::ranges::none_of(case_.boundaries, has_type<PeriodicSettings>)) {
+    const Section mean = root_.table("fluid").table("mean_flow");
+    mean.error("",
+               fmt::format("{} drives a flow through periodic patches, and no [boundary.PATCH] is of type "
+                           "\"periodic\"",
+                           mean.title()));
+  }
+}
+
+/// A patch has one partner, which is another periodic patch with the same idea or has no table of its own.
+void FlowReader::check_periodic() const {
+  std::map<std::string, std::string> patch_of_partner;  // without a table
+  for (const FlowBoundarySettings& own : case_.boundaries) {
+    const auto* periodic = std::get_if<PeriodicSettings>(&own.condition);
+    if (!periodic || periodic->partner.name.empty()) continue;
+    const auto& [partner, location] = periodic->partner;
+    const auto fail = [&](const std::string& message) { diagnostics_.error(location, message); };
+    if (partner == own.patch.name) {
+      fail(fmt::format("the patch \"{}\" cannot be its own partner; name the patch opposite to it", partner));
+      continue;
+    }
+    const FlowBoundarySettings* other = boundary(partner);
+    if (!other) {
+      const auto [first, is_new] = patch_of_partner.emplace(partner, own.patch.name);
+      if (!is_new) {
+        fail(
+            fmt::format("the patch \"{}\" cannot be the partner of \"{}\" and of \"{}\"; periodic patches "
+                        "come in pairs",
+                        partner, first->second, own.patch.name));
+      }
+    } else if (const auto* back = std::get_if<PeriodicSettings>(&other->condition); !back) {
+      fail(
+          fmt::format("the partner of the periodic patch \"{0}\" must be periodic too, but [boundary.{1}] is "
+                      "of type \"{2}\"; give it type = \"periodic\" and partner = \"{0}\", or drop it",
+                      own.patch.name, partner, type_name(*other)));
+    } else if (back->partner.name != own.patch.name && !back->partner.name.empty()) {
+      fail(fmt::format(
+          "the patch \"{0}\" names \"{1}\" its partner, but \"{1}\" names \"{2}\"; both must name "
+          "each other",
+          own.patch.name, partner, back->partner.name));
+    }
+  }
+}
+
+/// Patches that monitors name must be what they look at.
+void FlowReader::check_monitors() {
+  const auto inside = [&](const std::string& patch) {
+    return std::ranges::any_of(case_.boundaries, [&](const FlowBoundarySettings& b) {
+      const auto* periodic = std::get_if<PeriodicSettings>(&b.condition);
+      return periodic && (b.patch.name == patch || periodic->partner.name == patch);
+    });
+  };
+  for (const MonitorSettings& monitor : case_.monitors) {
+    const auto* flux = std::get_if<FluxSettings>(&monitor.what);
+    const auto* forces = std::get_if<ForcesSettings>(&monitor.what);
+    if (!flux && !forces) continue;
+    for (const NamedReference& patch : flux ? flux->patches : forces->patches) {
+      const FlowBoundarySettings* own = boundary(patch.name);
+      if (inside(patch.name)) {
+        diagnostics_.error(patch.location, fmt::format("patches of [monitor.{}] cannot have \"{}\", which is "
+                                                       "periodic: the flow goes on through it",
+                                                       monitor.name, patch.name));
+      } else if (forces && own && !has_type<Wall>(*own)) {
+        diagnostics_.error(patch.location,
+                           fmt::format("patches of [monitor.{}] must be walls, and \"{}\" is of "
+                                       "type \"{}\"",
+                                       monitor.name, patch.name, type_name(*own)));
+      }
+    }
+  }
+}
+
+/// What ends a steady run must be something that the run knows.
+void FlowReader::check_quantity() const {
+  const std::string& quantity = case_.time.quantity;
+  const std::vector<std::string> valid = {"velocity", "kinetic_energy", "MONITOR.COLUMN"};
+  if (quantity == valid[0] || quantity == valid[1]) return;
+  std::vector<std::string> monitors;  // that write numbers, not tables or fields
+  for (const MonitorSettings& monitor : case_.monitors) {
+    if (!std::holds_alternative<LineSettings>(monitor.what) &&
+        !std::holds_alternative<TimeAverageSettings>(monitor.what)) {
+      monitors.push_back(monitor.name);
+    }
+  }
+  const std::size_t dot = quantity.rfind('.');
+  const std::string monitor = quantity.substr(0, dot);
+  if (dot == std::string::npos) {
+    root_.table("time").error("quantity", fmt::format("quantity of [time] cannot be \"{}\"{}", quantity,
+                                                      suggestion(quantity, valid, "names")));
+  } else if (std::ranges::find(monitors, monitor) == monitors.end()) {
+    root_.table("time").error(
+        "quantity", fmt::format("quantity of [time] is \"{}\", but there is no [monitor.{}] with columns{}",
+                                quantity, monitor, suggestion(monitor, monitors, "monitors with columns")));
+  }
+}
+
+/// The streamfunction is a number in two dimensions only.
+void FlowReader::check_fields() {
+  const auto check = [&](const std::vector<FieldDescription>& fields, const std::string& title,
+                         const Location& location) {
+    if (std::ranges::find(fields, "streamfunction", &FieldDescription::name) == fields.end()) return;
+    case_.wrong_in_three_dimensions.push_back(
+        {location, fmt::format("the field streamfunction of {} is there in two dimensions only, and the mesh "
+                               "has three; vorticity and q_criterion show vortices in both",
+                               title)});
+  };
+  const Section output = root_.table("output");
+  check(case_.output.fields, output.title(), output.location("fields"));
+  for (const MonitorSettings& monitor : case_.monitors) {
+    std::visit(
+        [&](const auto& what) {
+          if constexpr (requires { what.fields; }) {
+            check(what.fields, fmt::format("[monitor.{}]", monitor.name), monitor.location);
+          }
+        },
+        monitor.what);
+  }
+}
+
+}  // namespace
+
+const ModelOffer& flow_offer() {
+  static const ModelOffer offer{
+      {{"velocity", "m/s", 3},
+       {"pressure", "Pa", 1},
+       {"vorticity", "1/s", 3},
+       {"q_criterion", "1/s2", 1},
+       {"divergence", "1/s", 1},
+       {"wall_shear_stress", "Pa", 3},
+       {"y_plus", "1", 1},
+       {"streamfunction", "m2/s", 1}},
+      2,
+      {"velocity", "m3/s", "m2/s"},
+      {"probe", "line", "extrema", "average", "flux", "forces", "energy", "time-average"},
+      3};
+  return offer;
+}
+
+FlowCase read_flow_case(const CaseFile& file, Location location, const std::filesystem::path& folder,
+                        Diagnostics& diagnostics) {
+  const Section root = file.root();
+  FlowCase flow_case;
+  const std::string type = read_model_type(root, diagnostics);
+  const auto method = std::ranges::find(flow_method_names, type);
+  if (method == flow_method_names.end()) {
+    root.table("model").error(
+        "type", fmt::format("\"{}\" is no model of a flow; valid models: {}", type, join(flow_method_names)));
+    diagnostics.throw_if_any();
+  }
+  flow_case.method = static_cast<FlowMethod>(method - flow_method_names.begin());
+  static_cast<CaseSettings&>(flow_case) =
+      read_case_settings(root, std::move(location), folder, flow_offer(), false, diagnostics);
+  FlowReader reader(root, folder, flow_case, diagnostics);
+  reader.read_model();
+  reader.read_time();
+  reader.read_fluid();
+  reader.read_initial();
+  reader.read_boundaries();
+  reader.read_solvers();
+  reader.check_together();
+  file.finish();
+  return flow_case;
+}
+
+FlowCase read_flow_case(const std::filesystem::path& path, std::span<const std::string> overrides,
+                        Diagnostics& diagnostics) {
+  const CaseFile file(path, overrides, diagnostics);
+  return read_flow_case(file, {path.string(), 1}, path.parent_path(), diagnostics);
+}
+
+std::vector<std::array<NamedReference, 2>> periodic_pairs(const FlowCase& flow_case) {
+  std::vector<std::array<NamedReference, 2>> pairs;
+  for (const FlowBoundarySettings& boundary : flow_case.boundaries) {
+    const auto* periodic = std::get_if<PeriodicSettings>(&boundary.condition);
+    if (!periodic) continue;
+    const bool known =
+        std::ranges::any_of(pairs, [&](const auto& pair) { return pair[1].name == boundary.patch.name; });
+    if (!known) pairs.push_back({boundary.patch, periodic->partner});
+  }
+  return pairs;
+}
+
+void check_against_mesh(const FlowCase& flow_case, int dimension, std::span<const std::string> patch_names,
+                        std::span<const std::string> region_names, Diagnostics& diagnostics) {
+  const MeshNames names(patch_names, region_names, diagnostics);
+  std::vector<NamedReference> named;
+  for (const FlowBoundarySettings& boundary : flow_case.boundaries) {
+    names.check_patch(boundary.patch);
+    named.push_back(boundary.patch);
+  }
+  for (const FlowBoundarySettings& boundary : flow_case.boundaries) {
+    const auto* periodic = std::get_if<PeriodicSettings>(&boundary.condition);
+    if (!periodic || periodic->partner.name.empty()) continue;  // nameless: reported
+    if (std::ranges::find(named, periodic->partner.name, &NamedReference::name) != named.end()) continue;
+    names.check_patch(periodic->partner);
+    named.push_back(periodic->partner);
+  }
+  names.check_monitors(flow_case.monitors);
+  names.require_all_patches(named, flow_case.location,
+                            "a condition (type = \"wall\" where the fluid sticks)");
+  const auto& wrong =
+      dimension == 2 ? flow_case.wrong_in_two_dimensions : flow_case.wrong_in_three_dimensions;
+  for (const Diagnostic& diagnostic : wrong) diagnostics.error(diagnostic.location, diagnostic.message);
+}
+
+FlowSettings flow_settings(const FlowCase& flow_case, const Mesh& mesh) {
+  struct ToBoundary {
+    FlowBoundary operator()(const Wall& wall) const { return wall; }
+    FlowBoundary operator()(const Inlet& inlet) const { return inlet; }
+    FlowBoundary operator()(const Outlet& outlet) const { return outlet; }
+    FlowBoundary operator()(const Symmetry& symmetry) const { return symmetry; }
+    FlowBoundary operator()(const PeriodicSettings& periodic) const {
+      throw Error("a periodic patch, the partner of '" + periodic.partner.name + "', was not joined");
+    }
+  };
+  FlowSettings flow = flow_case.flow;
+  for (const Patch& patch : mesh.topology().patches()) {
+    const auto boundary = std::ranges::find(flow_case.boundaries, patch.name,
+                                            [](const FlowBoundarySettings& b) { return b.patch.name; });
+    REQUIRE(boundary != flow_case.boundaries.end(), "no boundary condition for patch '" + patch.name + "'");
+    flow.boundaries.push_back(std::visit(ToBoundary{}, boundary->condition));
+  }
+  return flow;
+}
+
+}  // namespace curlew
