@@ -76,7 +76,7 @@ class FlowReader {
                                       bool may_depend_on_time);
   void only_in_space(const Section& section, std::string_view key, std::string message);
   Wall read_wall(const Section& section);
-  Rotation read_rotation(const Section& section);
+  RigidRotation read_rotation(const Section& section);
   Inlet read_inlet(const Section& section);
   Inlet read_inlet_table(const Section& section);
   SolverControl read_control(std::string_view name, const SolverControl& defaults,
@@ -283,8 +283,8 @@ Wall FlowReader::read_wall(const Section& section) {
   return wall;
 }
 
-Rotation FlowReader::read_rotation(const Section& section) {
-  Rotation rotation;
+RigidRotation FlowReader::read_rotation(const Section& section) {
+  RigidRotation rotation;
   assign(rotation.origin, section.vector3("origin", {.required = true, .unit = "m"}));
   if (const auto axis = section.vector3("axis", {.required = true})) {
     rotation.axis = *axis;

@@ -8,6 +8,7 @@
 #include "app/flow_simulation.hpp"
 #include "app/heat_simulation.hpp"
 #include "kernels/error.hpp"
+#include "physics/classical_fractional_step.hpp"
 
 namespace curlew {
 
@@ -66,17 +67,14 @@ LoadedCase load_case(const std::filesystem::path& path, std::span<const std::str
   return loaded;
 }
 
-std::unique_ptr<IncompressibleFlow> make_flow(const Executor&, const FlowCase& settings, const Mesh&) {
-  throw InputError("the model \"" + flow_method_names[at(int(settings.method))] +
-                   "\" is not in this version");
-}
-
 std::unique_ptr<Simulation> make_simulation(const Executor& executor, const LoadedCase& loaded) {
   if (const auto* heat = std::get_if<HeatCase>(&loaded.settings)) {
     return std::make_unique<HeatSimulation>(executor, *loaded.mesh, *heat);
   }
   const auto& flow = std::get<FlowCase>(loaded.settings);
-  return std::make_unique<FlowSimulation>(flow, make_flow(executor, flow, *loaded.mesh));
+  return std::make_unique<FlowSimulation>(
+      flow,
+      std::make_unique<ClassicalFractionalStep>(executor, *loaded.mesh, flow_settings(flow, *loaded.mesh)));
 }
 
 Executor make_executor(const std::string& backend, std::optional<int> threads) {

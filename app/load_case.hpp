@@ -32,10 +32,6 @@ AnyCase read_case(const std::filesystem::path& path, std::span<const std::string
 /// Reads a case and its mesh; throws InputErrors with everything that is wrong in both and between them.
 LoadedCase load_case(const std::filesystem::path& path, std::span<const std::string> overrides);
 
-/// The flow that a case describes; not started yet. The mesh must outlive it.
-std::unique_ptr<IncompressibleFlow> make_flow(const Executor& executor, const FlowCase& settings,
-                                              const Mesh& mesh);
-
 /// The run that a case describes; not started yet. The case must outlive it.
 std::unique_ptr<Simulation> make_simulation(const Executor& executor, const LoadedCase& loaded);
 

@@ -60,6 +60,25 @@ struct SumOnChunk {
   }
 };
 
+/// Largest of one chunk of terms.
+template <class E, class Term>
+struct MaximumOnChunk {
+  Term term;
+  Range<E> range;
+  View<Chunk, Real> maxima;
+
+  void operator()(Id<Chunk> c) const {
+    const Index first = range.first() + c.value() * reduction_shape::chunk;
+    const Index last = std::min(first + reduction_shape::chunk, range.last());
+    Real largest = 0;
+    for (Index i = first; i < last; ++i) {
+      const Real value = term(Id<E>(i));
+      if (value > largest) largest = value;
+    }
+    maxima[c] = largest;
+  }
+};
+
 template <class T>
 struct ValueOfChunk {
   View<Chunk, const T> values;
@@ -91,6 +110,30 @@ auto sum(const Executor& executor, Range<E> range, const Term& term) {
   }
   T result;
   copy_bytes(&result, MemorySpace::Host, scratch, executor.space(), sizeof(T));
+  return result;
+}
+
+/// Largest of `term(id)` over `range`, at least 0; terms that are not a number are passed over.
+template <class E, class Term>
+Real maximum(const Executor& executor, Range<E> range, const Term& term) {
+  if (range.empty()) return 0;
+  Index terms = range.size(), level = reduction_shape::chunks(terms), total = 0;
+  for (Index n = level; n > 1; n = reduction_shape::chunks(n)) total += n;
+  Real* scratch = executor.reduction_scratch(static_cast<std::size_t>(total) + 1);
+  for_each(executor, Range<detail::Chunk>(0, level),
+           detail::MaximumOnChunk<E, Term>{term, range, View<detail::Chunk, Real>(scratch, level)});
+  while (level > 1) {
+    using Previous = detail::ValueOfChunk<Real>;
+    const Previous previous{View<detail::Chunk, const Real>(scratch, level)};
+    const Index next = reduction_shape::chunks(level);
+    for_each(executor, Range<detail::Chunk>(0, next),
+             detail::MaximumOnChunk<detail::Chunk, Previous>{
+                 previous, Range<detail::Chunk>(0, level), View<detail::Chunk, Real>(scratch + level, next)});
+    scratch += level;
+    level = next;
+  }
+  Real result;
+  copy_bytes(&result, MemorySpace::Host, scratch, executor.space(), sizeof(Real));
   return result;
 }
 

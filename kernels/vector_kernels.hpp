@@ -4,44 +4,74 @@
 #include "kernels/executor.hpp"
 #include "kernels/field.hpp"
 #include "kernels/reduction.hpp"
+#include "kernels/vector3.hpp"
 
 namespace curlew {
 
+CURLEW_HOST_DEVICE inline Real dot(Real a, Real b) {
+  return a * b;
+}
+
 /// y = a x + b y.
-template <class E>
+template <class E, class T = Real>
 struct LinearCombinationOnEntity {
   Real a;
-  View<E, const Real> x;
+  View<E, const T> x;
   Real b;
-  View<E, Real> y;
+  View<E, T> y;
   CURLEW_HOST_DEVICE void operator()(Id<E> i) const { y[i] = a * x[i] + b * y[i]; }
 };
 
+/// y = x.
+template <class E, class T = Real>
+struct CopyOnEntity {
+  View<E, const T> x;
+  View<E, T> y;
+  CURLEW_HOST_DEVICE void operator()(Id<E> i) const { y[i] = x[i]; }
+};
+
 /// A step of conjugate gradients, x += alpha p and r -= alpha A p, in one pass.
-template <class E>
+template <class E, class T = Real>
 struct ConjugateGradientStepOnEntity {
   Real alpha;
-  View<E, const Real> direction, image;
-  View<E, Real> x, residual;
+  View<E, const T> direction, image;
+  View<E, T> x, residual;
   CURLEW_HOST_DEVICE void operator()(Id<E> i) const {
     x[i] += alpha * direction[i];
     residual[i] -= alpha * image[i];
   }
 };
 
-/// x_i y_i, the term of an inner product.
-template <class E>
+/// x_i . y_i, the term of an inner product.
+template <class E, class T = Real>
 struct ProductOfEntity {
-  View<E, const Real> x, y;
-  CURLEW_HOST_DEVICE Real operator()(Id<E> i) const { return x[i] * y[i]; }
+  View<E, const T> x, y;
+  CURLEW_HOST_DEVICE Real operator()(Id<E> i) const { return dot(x[i], y[i]); }
 };
+
+/// y = a x + b y for fields of one kind.
+template <class F>
+void linear_combination(Real a, const F& x, Real b, F& y) {
+  REQUIRE(x.size() == y.size(),
+          "linear combination of fields of different length: " + x.name() + ", " + y.name());
+  for_each(x.executor(), x.range(),
+           LinearCombinationOnEntity<typename F::Entity, typename F::Value>{a, x.view(), b, y.view()});
+}
+
+/// y = x for fields of one kind.
+template <class F>
+void copy(const F& x, F& y) {
+  REQUIRE(x.size() == y.size(), "copy between fields of different length: " + x.name() + ", " + y.name());
+  for_each(x.executor(), x.range(), CopyOnEntity<typename F::Entity, typename F::Value>{x.view(), y.view()});
+}
 
 /// Inner product of two fields on the same entity, in the fixed shape of `sum`.
 template <class X, class Y>
 Real inner_product(const X& x, const Y& y) {
   static_assert(std::is_same_v<typename X::Entity, typename Y::Entity>);
   REQUIRE(x.size() == y.size(), "inner product of fields of different length: " + x.name() + ", " + y.name());
-  return sum(x.executor(), x.range(), ProductOfEntity<typename X::Entity>{x.view(), y.view()});
+  return sum(x.executor(), x.range(),
+             ProductOfEntity<typename X::Entity, typename X::Value>{x.view(), y.view()});
 }
 
 }  // namespace curlew

@@ -6,6 +6,8 @@
 #include <utility>
 
 #include "kernels/error.hpp"
+#include "kernels/parallel.hpp"
+#include "mesh/cell_shapes.hpp"
 
 namespace curlew {
 
@@ -24,8 +26,7 @@ struct VelocitiesOnCell {
   View<Face, const Real> flux;
   View<Face, const Vector3> face_area, face_centroid;
   View<Cell, const Vector3> cell_centroid;
-  View<Cell, const Real> volume;
-  Real weight;
+  View<Cell, const Real> volume, weight;
   View<Cell, Vector3> velocity, corrected;
   CURLEW_HOST_DEVICE void operator()(Id<Cell> c) const {
     const Vector3 centre = cell_centroid[c];
@@ -38,7 +39,7 @@ struct VelocitiesOnCell {
       deviation += weighted_deviation(sign * flux[f], area, face_centroid[f] - centre, v) * area;
     }
     velocity[c] = v;
-    corrected[c] = v - (weight / volume[c]) * deviation;
+    corrected[c] = v - (weight[c] / volume[c]) * deviation;
   }
 };
 
@@ -50,14 +51,14 @@ struct CirculationOnFace {
   View<Face, const Vector3> face_area, face_centroid;
   View<Cell, const Vector3> cell_centroid;
   View<Cell, const Vector3> velocity, corrected;
-  Real weight;
+  View<Cell, const Real> weight;
   View<Face, Real> circulation;
   CURLEW_HOST_DEVICE void operator()(Id<Face> f) const {
     Real sum = 0;
     for (const auto [c, sign] : cells_of[f]) {
       const Vector3 arm = face_centroid[f] - cell_centroid[c];
       sum += sign * (dot(arm, corrected[c]) +
-                     weight * weighted_deviation(sign * flux[f], sign * face_area[f], arm, velocity[c]));
+                     weight[c] * weighted_deviation(sign * flux[f], sign * face_area[f], arm, velocity[c]));
     }
     circulation[f] = sum;
   }
@@ -65,15 +66,26 @@ struct CirculationOnFace {
 
 }  // namespace
 
-FluxMass::FluxMass(const Executor& executor, const Mesh& mesh, Real weight)
+namespace {
+
+std::vector<Real> weights(const Topology& topology, Real simplex_weight) {
+  std::vector<Real> weight(at(topology.cells().size()));
+  for (const Id<Cell> c : topology.cells())
+    weight[at(c.value())] = is_simplex(topology.cell_type(c)) ? simplex_weight : 1;
+  return weight;
+}
+
+}  // namespace
+
+FluxMass::FluxMass(const Executor& executor, const Mesh& mesh, Real simplex_weight)
     : executor_(executor),
       faces_of_cell_(mesh.topology().faces_of_cell()),
       cells_of_face_(mesh.topology().cells_of_face()),
       geometry_(mesh.geometry()),
-      weight_(weight),
+      weight_(weights(mesh.topology(), simplex_weight)),
       velocity_(executor, mesh.topology().cells().size(), "velocity", "m/s"),
       corrected_(executor, mesh.topology().cells().size(), "corrected velocity", "m/s") {
-  REQUIRE(weight > 0, "the weight of the stabilising part of the mass of fluxes must be positive");
+  REQUIRE(simplex_weight > 0, "the weight of the stabilising part of the mass of fluxes must be positive");
   for (const Id<Face> f : mesh.topology().faces()) {
     const Vector3 area = geometry_.face_areas()[at(f.value())], x = geometry_.face_centroids()[at(f.value())];
     for (const auto [c, sign] : cells_of_face_[f]) {
@@ -91,20 +103,43 @@ void FluxMass::apply(const PrimalCochain<Face>& flux, DualCochain<Face>& circula
   require_fits(flux, cells_of_face_.rows(), executor_);
   require_fits(circulation, cells_of_face_.rows(), executor_);
   const MemorySpace space = executor_.space();
+  const View<Cell, const Real> weight(weight_.data(space), faces_of_cell_.rows());
   faces_of_cell_.visit_parts(space, [&](Range<Cell> range, auto rows) {
     for_each(executor_, range,
              VelocitiesOnCell<decltype(rows)>{rows, flux.view(), geometry_.face_areas(space),
                                               geometry_.face_centroids(space),
                                               geometry_.cell_centroids(space), geometry_.cell_volumes(space),
-                                              weight_, velocity_.view(), corrected_.view()});
+                                              weight, velocity_.view(), corrected_.view()});
   });
   cells_of_face_.visit_parts(space, [&](Range<Face> range, auto rows) {
     for_each(executor_, range,
              CirculationOnFace<decltype(rows)>{
                  rows, flux.view(), geometry_.face_areas(space), geometry_.face_centroids(space),
                  geometry_.cell_centroids(space), std::as_const(velocity_).view(),
-                 std::as_const(corrected_).view(), weight_, circulation.view()});
+                 std::as_const(corrected_).view(), weight, circulation.view()});
   });
+}
+
+std::vector<Real> FluxMass::diagonal() const {
+  std::vector<Real> diagonal(at(cells_of_face_.rows()));
+  parallel_for(diagonal.size(), [&](std::size_t i) {
+    const Id<Face> f(static_cast<Index>(i));
+    for (const auto [c, sign] : cells_of_face_[f]) {
+      // The column of Π for a unit flux through f: what it is short of N's velocity, face by face.
+      const Vector3 centre = geometry_.cell_centroids()[at(c.value())];
+      const Vector3 arm = geometry_.face_centroids()[i] - centre;
+      const Vector3 velocity = (sign / geometry_.cell_volumes()[at(c.value())]) * arm;
+      diagonal[i] += sign * dot(arm, velocity);
+      for (const auto [k, outward] : faces_of_cell_[c]) {
+        const Vector3 area = outward * geometry_.face_areas()[at(k.value())];
+        const Real flux = k == f ? sign : Real(0);
+        diagonal[i] +=
+            weight_[at(c.value())] * (flux - dot(area, velocity)) *
+            weighted_deviation(flux, area, geometry_.face_centroids()[at(k.value())] - centre, velocity);
+      }
+    }
+  });
+  return diagonal;
 }
 
 }  // namespace curlew

@@ -7,7 +7,7 @@
 namespace curlew {
 
 /// Mass of fluxes M, the consistent Hodge star from face fluxes to circulations along dual edges [m2/s]:
-/// M = sum_c [ V Nᵀ N + weight Πᵀ diag(h/A) Π ],  Π = I - S N,
+/// M = sum_c [ V Nᵀ N + weight_c Πᵀ diag(h/A) Π ],  Π = I - S N,
 /// on the outward fluxes of each cell, with N the interpolation, S the outward area vectors, A their lengths
 /// and h_f = (x_f - x_c) . n_f. The inner product of mimetic finite differences (Brezzi, Lipnikov &
 /// Simoncini, M3AS 15, 2005): exact for a uniform stream on any cell with planar faces, where U . M U / 2 is
@@ -18,22 +18,26 @@ namespace curlew {
 /// simplices; without it quadrilaterals, hexahedra and polyhedra have a checkerboard mode.
 class FluxMass : public Operator<PrimalCochain<Face>, DualCochain<Face>> {
  public:
-  /// `weight` > 0 of the second term; more than 1 lowers the eigenvalues of M⁻¹ against the diagonal star
-  /// h/A, which the classical fractional step needs on simplices. Throws InputError, with coordinates, where
+  /// `simplex_weight` > 0: of the second term on simplices, where it does not change divergence-free fluxes;
+  /// more than 1 lowers the eigenvalues of M⁻¹ against the diagonal star h/A, which the classical fractional
+  /// step needs. It is 1 on other cells. Throws InputError, with coordinates, where
   /// a face's plane has its cell's centroid on the wrong side (h <= 0): a cell that is not star-shaped.
-  FluxMass(const Executor& executor, const Mesh& mesh, Real weight = 1);
+  FluxMass(const Executor& executor, const Mesh& mesh, Real simplex_weight = 1);
 
   void apply(const PrimalCochain<Face>& flux, DualCochain<Face>& circulation) const override;
   void apply_transpose(const PrimalCochain<Face>& flux, DualCochain<Face>& circulation) const override {
     apply(flux, circulation);
   }
 
+  /// Diagonal entries [1].
+  std::vector<Real> diagonal() const;
+
  private:
   Executor executor_;
   IncidenceTable<Cell, Face> faces_of_cell_;
   IncidenceTable<Face, Cell> cells_of_face_;
   Geometry geometry_;
-  Real weight_;
+  ConstantArray<Real> weight_;              // one per cell
   mutable Field<Cell, Vector3> velocity_;   // N U [m/s]
   mutable Field<Cell, Vector3> corrected_;  // N U less what the second term takes [m/s]
 };

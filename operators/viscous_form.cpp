@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "kernels/parallel.hpp"
 #include "mesh/cell_shapes.hpp"
 
 namespace curlew {
@@ -140,6 +141,30 @@ void ViscousForm::apply(const Field<Face, Vector3>& velocity, Field<Face, Vector
                                         force.view()});
     }
   });
+}
+
+std::vector<Real> ViscousForm::diagonal() const {
+  std::vector<Real> diagonal(at(cells_of_face_.rows()));
+  parallel_for(diagonal.size(), [&](std::size_t i) {
+    const Id<Face> f(static_cast<Index>(i));
+    for (const auto [c, sign] : cells_of_face_[f]) {
+      // A unit velocity component on f: its gradient, mean, and what each face deviates from them.
+      const Vector3 centre = geometry_.cell_centroids()[at(c.value())];
+      const Real volume = geometry_.cell_volumes()[at(c.value())];
+      const Vector3 own_area = sign * geometry_.face_areas()[i];
+      const Vector3 gradient = own_area / volume;
+      diagonal[i] += volume * dot(gradient, gradient);
+      if (simplices_) continue;
+      const Real mean = dot(geometry_.face_centroids()[i] - centre, own_area) / (dimension_ * volume);
+      for (const auto [k, outward] : faces_of_cell_[c]) {
+        const Vector3 area = outward * geometry_.face_areas()[at(k.value())];
+        const Vector3 arm = geometry_.face_centroids()[at(k.value())] - centre;
+        const Real deviation = (k == f ? Real(1) : Real(0)) - mean - dot(gradient, arm);
+        diagonal[i] += dot(area, area) / dot(arm, area) * deviation * deviation;
+      }
+    }
+  });
+  return diagonal;
 }
 
 }  // namespace curlew

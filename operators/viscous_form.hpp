@@ -27,6 +27,9 @@ class ViscousForm : public Operator<Field<Face, Vector3>, Field<Face, Vector3>> 
     apply(velocity, force);
   }
 
+  /// Diagonal entries [m], the same for the three components of a face's velocity.
+  std::vector<Real> diagonal() const;
+
  private:
   Executor executor_;
   IncidenceTable<Cell, Face> faces_of_cell_;

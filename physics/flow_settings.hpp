@@ -14,8 +14,8 @@ namespace curlew {
 /// The fluid sticks to the wall. A wall may push fluid away where it moves along its normal (a crank at an
 /// instant).
 struct Wall {
-  VectorFunctionPointer velocity;    ///< [m/s]; null: still
-  std::optional<Rotation> rotation;  ///< of a rigid body, instead of `velocity`
+  VectorFunctionPointer velocity;         ///< [m/s]; null: still
+  std::optional<RigidRotation> rotation;  ///< of a rigid body, instead of `velocity`
 };
 
 /// Fluid enters with a given velocity.

@@ -105,13 +105,6 @@ struct WeightedValueOfListed {
   CURLEW_HOST_DEVICE Real operator()(Id<Listed> k) const { return weight[k] * value[Id<Node>(node[k])]; }
 };
 
-void copy(const Field<Node, Real, Cochain::Primal>& from, Field<Node, Real, Cochain::Primal>& to) {
-  for_each(from.executor(), from.range(), LinearCombinationOnEntity<Node>{1, from.view(), 0, to.view()});
-}
-void copy(const DualCochain<Node>& from, DualCochain<Node>& to) {
-  for_each(from.executor(), from.range(), LinearCombinationOnEntity<Node>{1, from.view(), 0, to.view()});
-}
-
 std::vector<Real> conductivity_of_cells(const Mesh& mesh, const HeatSettings& settings) {
   REQUIRE(settings.materials.size() == mesh.topology().region_names().size(),
           "a heat model needs one material per region of the mesh");

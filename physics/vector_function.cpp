@@ -20,7 +20,11 @@ bool ComponentVector::depends_on_time() const {
   return std::ranges::any_of(components_, [](const FunctionPointer& f) { return f->depends_on_time(); });
 }
 
-Vector3 Rotation::angular_velocity(Real time) const {
+bool ComponentVector::depends_on_space() const {
+  return std::ranges::any_of(components_, [](const FunctionPointer& f) { return f->depends_on_space(); });
+}
+
+Vector3 RigidRotation::angular_velocity(Real time) const {
   const Real length = norm(axis);
   REQUIRE(length > 0, "the axis of a rotation must have a direction");
   Real value = 0;

@@ -25,6 +25,9 @@ class VectorFunction {
   /// Whether the value can change with time: if not, one evaluation serves the whole run.
   virtual bool depends_on_time() const = 0;
 
+  /// Whether the value can change with place.
+  virtual bool depends_on_space() const = 0;
+
  protected:
   VectorFunction(const VectorFunction&) = default;
   VectorFunction& operator=(const VectorFunction&) = default;
@@ -38,13 +41,14 @@ class ComponentVector final : public VectorFunction {
   explicit ComponentVector(std::array<FunctionPointer, 3> components) : components_(std::move(components)) {}
   void evaluate(std::span<const Vector3> points, Real time, std::span<Vector3> values) const override;
   bool depends_on_time() const override;
+  bool depends_on_space() const override;
 
  private:
   std::array<FunctionPointer, 3> components_;
 };
 
 /// A rigid rotation about an axis.
-struct Rotation {
+struct RigidRotation {
   Vector3 origin;        ///< a point on the axis [m]
   Vector3 axis;          ///< direction; any length but zero
   FunctionPointer rate;  ///< angular velocity by the right-hand rule [rad/s]; depends on time at most
@@ -56,12 +60,13 @@ struct Rotation {
 /// The velocity of a body that rotates, omega x (x - origin) [m/s].
 class RotationVelocity final : public VectorFunction {
  public:
-  explicit RotationVelocity(Rotation rotation) : rotation_(std::move(rotation)) {}
+  explicit RotationVelocity(RigidRotation rotation) : rotation_(std::move(rotation)) {}
   void evaluate(std::span<const Vector3> points, Real time, std::span<Vector3> values) const override;
   bool depends_on_time() const override;
+  bool depends_on_space() const override { return true; }
 
  private:
-  Rotation rotation_;
+  RigidRotation rotation_;
 };
 
 }  // namespace curlew

@@ -14,10 +14,10 @@ namespace curlew {
 namespace {
 
 /// r = b - r, for an r that holds A x.
-template <class E>
+template <class E, class T>
 struct ResidualOnEntity {
-  View<E, const Real> b;
-  View<E, Real> r;
+  View<E, const T> b;
+  View<E, T> r;
   CURLEW_HOST_DEVICE void operator()(Id<E> i) const { r[i] = b[i] - r[i]; }
 };
 
@@ -37,7 +37,8 @@ template <class X>
 void ConjugateGradient<X>::compute_residual(const Operator<X, Paired<X>>& a, const Paired<X>& b, const X& x,
                                             const NullSpace<X>* null_space) {
   a.apply(x, residual_);
-  for_each(x.executor(), x.range(), ResidualOnEntity<typename X::Entity>{b.view(), residual_.view()});
+  for_each(x.executor(), x.range(),
+           ResidualOnEntity<typename X::Entity, typename X::Value>{b.view(), residual_.view()});
   if (null_space != nullptr) null_space->make_consistent(residual_);
 }
 
@@ -46,6 +47,7 @@ SolveReport ConjugateGradient<X>::solve(const Operator<X, Paired<X>>& a,
                                         const Preconditioner<X>& preconditioner, const Paired<X>& b, X& x,
                                         ResidualScale scale, const NullSpace<X>* null_space) {
   using E = typename X::Entity;
+  using T = typename X::Value;
   const Executor& executor = x.executor();
   const Real target =
       std::max({control_.relative_tolerance * scale.reference, control_.absolute_tolerance, scale.rounding});
@@ -80,16 +82,14 @@ SolveReport ConjugateGradient<X>::solve(const Operator<X, Paired<X>>& a,
       }
       const Real alpha = rz / curvature;
       for_each(executor, x.range(),
-               ConjugateGradientStepOnEntity<E>{alpha, std::as_const(direction_).view(),
-                                                std::as_const(image_).view(), x.view(), residual_.view()});
+               ConjugateGradientStepOnEntity<E, T>{alpha, std::as_const(direction_).view(),
+                                                   std::as_const(image_).view(), x.view(), residual_.view()});
       ++report.iterations;
       residual = std::sqrt(inner_product(residual_, residual_));
       if (!std::isfinite(residual)) fail("met a value that is not a number", report.iterations, residual);
       preconditioner.apply(residual_, correction_);
       const Real rz_next = inner_product(residual_, correction_);
-      for_each(executor, x.range(),
-               LinearCombinationOnEntity<E>{1, std::as_const(correction_).view(), rz_next / rz,
-                                            direction_.view()});
+      linear_combination(1, correction_, rz_next / rz, direction_);
       rz = rz_next;
     }
     const Real before = true_residual;
@@ -105,5 +105,8 @@ SolveReport ConjugateGradient<X>::solve(const Operator<X, Paired<X>>& a,
 }
 
 template class ConjugateGradient<PrimalCochain<Node>>;
+template class ConjugateGradient<PrimalCochain<Face>>;
+template class ConjugateGradient<Field<Face, Vector3>>;
+template class ConjugateGradient<DualCochain<Cell>>;
 
 }  // namespace curlew

@@ -75,5 +75,6 @@ void PiecewiseConstantNullSpace<X>::match_means(const Field<Entity>& weight, con
 }
 
 template class PiecewiseConstantNullSpace<PrimalCochain<Node>>;
+template class PiecewiseConstantNullSpace<DualCochain<Cell>>;
 
 }  // namespace curlew

@@ -1,18 +1,12 @@
 // Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
 #include "solvers/preconditioners.hpp"
 
+#include "kernels/vector_kernels.hpp"
 #include "mesh/entities.hpp"
 
 namespace curlew {
 
 namespace {
-
-template <class E>
-struct CopyOnEntity {
-  View<E, const Real> from;
-  View<E, Real> to;
-  CURLEW_HOST_DEVICE void operator()(Id<E> i) const { to[i] = from[i]; }
-};
 
 template <class E>
 struct InverseOnEntity {
@@ -34,7 +28,7 @@ struct ScaledOnEntity {
 
 template <class X>
 void IdentityPreconditioner<X>::apply(const Paired<X>& r, X& z) const {
-  for_each(r.executor(), r.range(), CopyOnEntity<typename X::Entity>{r.view(), z.view()});
+  for_each(r.executor(), r.range(), CopyOnEntity<typename X::Entity, typename X::Value>{r.view(), z.view()});
 }
 
 template <class X>
@@ -51,6 +45,11 @@ void JacobiPreconditioner<X>::apply(const Paired<X>& r, X& z) const {
 }
 
 template class IdentityPreconditioner<PrimalCochain<Node>>;
+template class IdentityPreconditioner<PrimalCochain<Face>>;
+template class IdentityPreconditioner<Field<Face, Vector3>>;
+template class IdentityPreconditioner<DualCochain<Cell>>;
 template class JacobiPreconditioner<PrimalCochain<Node>>;
+template class JacobiPreconditioner<PrimalCochain<Face>>;
+template class JacobiPreconditioner<DualCochain<Cell>>;
 
 }  // namespace curlew

@@ -1,0 +1,79 @@
+// Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
+#include "operators/cell_laplacian.hpp"
+
+#include <string>
+#include <utility>
+
+namespace curlew {
+
+namespace {
+
+struct CellNeighbour;  // entity tag: an entry of the table of neighbours
+
+struct OutflowOnCell {
+  Incidence<Cell, Cell> neighbours_of;
+  View<CellNeighbour, const Real> coefficient;
+  View<Cell, const Real> through_boundary, p;
+  View<Cell, Real> outflow;
+  CURLEW_HOST_DEVICE void operator()(Id<Cell> c) const {
+    const Real own = p[c];
+    Id<CellNeighbour> entry(neighbours_of.start(c));
+    Real sum = through_boundary[c] * own;
+    for (const auto [other, sign] : neighbours_of[c]) {
+      sum += coefficient[entry] * (own - p[other]);
+      ++entry;
+    }
+    outflow[c] = sum;
+  }
+};
+
+}  // namespace
+
+CellLaplacian::CellLaplacian(const Executor& executor, const Topology& topology,
+                             std::span<const Real> coefficient)
+    : executor_(executor) {
+  REQUIRE(coefficient.size() == at(topology.faces().size()),
+          "the mesh has " + std::to_string(topology.faces().size()) + " faces, got " +
+              std::to_string(coefficient.size()) + " coefficients");
+  std::vector<Index> starts{0}, neighbours;
+  std::vector<Real> of_entry, through_boundary(at(topology.cells().size()), 0);
+  for (const Id<Cell> c : topology.cells()) {
+    for (const auto [f, sign] : topology.faces_of_cell()[c]) {
+      const auto cells = topology.cells_of_face()[f];
+      const bool interior = cells.size() == 2;
+      const Id<Cell> other = !interior ? c : cells[0].id == c ? cells[1].id : cells[0].id;
+      neighbours.push_back(other.value());
+      of_entry.push_back(interior ? coefficient[at(f.value())] : Real(0));
+      if (!interior) through_boundary[at(c.value())] += coefficient[at(f.value())];
+    }
+    starts.push_back(static_cast<Index>(neighbours.size()));
+  }
+  neighbours_of_cell_ = IncidenceTable<Cell, Cell>(std::move(starts), std::move(neighbours));
+  coefficient_ = ConstantArray<Real>(std::move(of_entry));
+  through_boundary_ = ConstantArray<Real>(std::move(through_boundary));
+}
+
+void CellLaplacian::apply(const DualCochain<Cell>& p, PrimalCochain<Cell>& outflow) const {
+  require_fits(p, neighbours_of_cell_.rows(), executor_);
+  require_fits(outflow, neighbours_of_cell_.rows(), executor_);
+  const MemorySpace space = executor_.space();
+  for_each(
+      executor_, p.range(),
+      OutflowOnCell{
+          neighbours_of_cell_.view(space),
+          View<CellNeighbour, const Real>(coefficient_.data(space), static_cast<Index>(coefficient_.size())),
+          View<Cell, const Real>(through_boundary_.data(space), p.size()), p.view(), outflow.view()});
+}
+
+std::vector<Real> CellLaplacian::diagonal() const {
+  std::vector<Real> diagonal(through_boundary_.host().begin(), through_boundary_.host().end());
+  const auto table = neighbours_of_cell_.view(MemorySpace::Host);
+  for (const Id<Cell> c : Range<Cell>(0, neighbours_of_cell_.rows())) {
+    for (Index k = 0; k < table[c].size(); ++k) {
+      if (table[c][k].id != c) diagonal[at(c.value())] += coefficient_[at(table.start(c) + k)];
+    }
+  }
+  return diagonal;
+}
+
+}  // namespace curlew

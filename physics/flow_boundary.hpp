@@ -1,0 +1,68 @@
+// Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "kernels/field.hpp"
+#include "mesh/mesh.hpp"
+#include "physics/flow_settings.hpp"
+
+namespace curlew {
+
+/// Entity tag: a boundary face, numbered from the first one.
+struct BoundaryFace;
+
+/// How much of a face's velocity the boundary gives.
+enum class FaceHold : std::uint8_t {
+  Free,    ///< nothing: interior faces and outlets
+  Normal,  ///< no flux through it, the rest free: symmetry
+  All      ///< the whole velocity: walls and inlets
+};
+
+/// The boundary conditions of a flow on its mesh: what is held, and to which values.
+class FlowBoundaries {
+ public:
+  FlowBoundaries(const Executor& executor, const Mesh& mesh, const FlowSettings& settings);
+
+  /// Evaluates the boundary values at `time` [s]. A closed part of the domain must take in what it lets out:
+  /// up to 1e-4 of the sum of |U|, what quadrature may leave, is spread over its held faces; throws
+  /// InputError with the imbalance where it is more.
+  void update(Real time);
+
+  const Field<Face, FaceHold>& hold() const { return hold_; }
+  /// Writes the held values into fluxes and face velocities.
+  void impose(PrimalCochain<Face>& flux, Field<Face, Vector3>& velocity) const;
+  /// Pressure over density outside of each outlet face [m2/s2], 0 elsewhere.
+  const Field<BoundaryFace>& outside_pressure() const { return outside_pressure_; }
+  Index first_boundary_face() const { return first_; }
+
+  /// For each cell the closed part of the domain that it belongs to, numbered from 0; -1 in parts that an
+  /// outlet opens.
+  const std::vector<Index>& closed_part_of_cell() const { return closed_part_of_cell_; }
+  /// Angular velocity of the wall that each boundary face belongs to [rad/s]; zero where none rotates.
+  const std::vector<Vector3>& angular_velocity() const { return angular_velocity_; }
+  /// The same faces' hold, on the host.
+  const std::vector<FaceHold>& hold_of_face() const { return hold_of_face_; }
+
+ private:
+  void find_closed_parts();
+  void balance_closed_parts(std::vector<Real>& flux, std::vector<Vector3>& velocity) const;
+
+  Executor executor_;
+  const Mesh& mesh_;
+  std::vector<FlowBoundary> boundaries_;
+  Real density_;
+  Index first_;  // boundary face
+  bool fresh_ = false;
+  std::vector<FaceHold> hold_of_face_;
+  std::vector<Index> closed_part_of_cell_;
+  Index closed_parts_ = 0;
+  std::vector<Vector3> angular_velocity_;
+  Field<Face, FaceHold> hold_;
+  Field<BoundaryFace> flux_;               // [m3/s]
+  Field<BoundaryFace, Vector3> velocity_;  // [m/s]
+  Field<BoundaryFace> outside_pressure_;   // [m2/s2]
+};
+
+}  // namespace curlew

@@ -1,0 +1,399 @@
+// Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
+#include "physics/fractional_step.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <numeric>
+
+#include "kernels/vector_kernels.hpp"
+#include "physics/averages.hpp"
+
+namespace curlew {
+
+namespace {
+
+struct CourantRateOfCell {
+  Incidence<Cell, Face> faces_of;
+  View<Face, const Real> flux;
+  View<Cell, const Real> volume;
+  CURLEW_HOST_DEVICE Real operator()(Id<Cell> c) const {
+    Real total = 0;
+    for (const auto [f, sign] : faces_of[c]) total += flux[f] < 0 ? -flux[f] : flux[f];
+    return total / (2 * volume[c]);
+  }
+};
+
+struct DifferenceQuotientOnFace {
+  Real per_step;
+  View<Face, const Real> later;
+  View<Face, Real> value;
+  CURLEW_HOST_DEVICE void operator()(Id<Face> f) const { value[f] = per_step * (later[f] - value[f]); }
+};
+
+/// S (M dU/dt + G p - body force) + convection + nu K v.
+struct ReactionOnFace {
+  Real viscosity;
+  View<Face, const Vector3> area;
+  View<Face, const Real> circulation;
+  View<Face, const Vector3> convective_force, viscous_force;
+  View<Face, Vector3> reaction;
+  CURLEW_HOST_DEVICE void operator()(Id<Face> f) const {
+    reaction[f] = circulation[f] * area[f] + convective_force[f] + viscosity * viscous_force[f];
+  }
+};
+
+/// Work of the boundary on the fluid at one boundary face, less the kinetic energy that leaves: of its force
+/// where it gives the velocity, of the pressure outside where it does not.
+struct BoundaryPowerOfFace {
+  Index first_boundary_face;
+  Incidence<Face, Cell> cells_of;
+  Real half;  // 0 where nothing is carried
+  View<Face, const FaceHold> hold;
+  View<Face, const Vector3> reaction, velocity;
+  View<Face, const Real> flux;
+  View<Cell, const Vector3> interpolated;
+  View<BoundaryFace, const Real> outside_pressure;
+  CURLEW_HOST_DEVICE Real operator()(Id<Face> f) const {
+    const Vector3 v = velocity[f];
+    const Real u = flux[f];
+    if (hold[f] == FaceHold::Free) {
+      const Real pushed = u * outside_pressure[Id<BoundaryFace>(f.value() - first_boundary_face)];
+      return -pushed - half * (u > 0 ? u : Real(0)) * dot(v, v);
+    }
+    return dot(reaction[f], v) - half * u * dot(v, interpolated[cells_of[f][0].id]);
+  }
+};
+
+std::vector<Real> components_of(const FaceVelocity& velocity) {
+  std::vector<Real> components;
+  for (const Vector3& v : velocity.to_host()) components.insert(components.end(), {v.x, v.y, v.z});
+  return components;
+}
+
+void set_components(std::span<const Real> components, FaceVelocity& velocity) {
+  REQUIRE(components.size() == 3 * at(velocity.size()), "a face velocity has three components a face");
+  std::vector<Vector3> values(at(velocity.size()));
+  for (std::size_t f = 0; f < values.size(); ++f)
+    values[f] = {components[3 * f], components[3 * f + 1], components[3 * f + 2]};
+  velocity.copy_from_host(values);
+}
+
+}  // namespace
+
+FractionalStep::Level::Level(const Executor& executor, const Mesh& mesh)
+    : flux(executor, mesh.topology().faces().size(), "flux", "m3/s"),
+      velocity(executor, flux.size(), "face velocity", "m/s"),
+      pressure(executor, mesh.topology().cells().size(), "pressure", "m2/s2"),
+      mass_flux(executor, flux.size(), "mass of fluxes", "m2/s"),
+      convection(executor, flux.size(), "convection", "m3/s2") {}
+
+FractionalStep::FractionalStep(const Executor& executor, const Mesh& mesh, FlowSettings settings,
+                               Real simplex_weight)
+    : executor_(executor),
+      mesh_(mesh),
+      settings_(std::move(settings)),
+      boundaries_(executor, mesh, settings_),
+      momentum_(executor, mesh, settings_, boundaries_, simplex_weight),
+      projection_(executor, mesh, boundaries_, momentum_.mass(), settings_.pressure),
+      now_(executor, mesh),
+      before_(executor, mesh),
+      next_(executor, mesh),
+      rate_(executor, now_.flux.size(), "rate of change", "m3/s2"),
+      circulation_(executor, now_.flux.size(), "circulation", "m3/s2"),
+      force_(executor, now_.flux.size(), "force", "m4/s2"),
+      acceleration_(executor, now_.flux.size(), "acceleration of fluxes", "m3/s2"),
+      later_(executor, now_.flux.size(), "later flux", "m3/s"),
+      pressure_(executor, now_.pressure.size(), "pressure", "m2/s2"),
+      mean_flow_path_(executor, now_.flux.size(), "path along the mean flow", "m"),
+      interpolation_(executor, mesh),
+      reaction_(executor, now_.flux.size(), "reaction", "m4/s2"),
+      interpolated_(executor, now_.pressure.size(), "interpolated velocity", "m/s") {
+  if (!projection_.note().empty()) notes_.push_back(projection_.note());
+  const auto volumes = mesh.geometry().cell_volumes().host();
+  volume_ = std::accumulate(volumes.begin(), volumes.end(), Real(0));
+  if (settings_.mean_flow) {
+    const Vector3 direction = settings_.mean_flow->direction;
+    const Real length = norm(direction);
+    REQUIRE(length > 0, "the direction of the mean flow must not be zero");
+    Field<Cell, Vector3> uniform(executor, now_.pressure.size(), "direction", "1");
+    uniform.fill(direction / length);
+    Integration(executor, mesh).apply(uniform, mean_flow_path_);
+  }
+}
+
+FlowStepReport FractionalStep::start(const VectorFunction& velocity, Real time) {
+  const FaceAverages averages = average_on_faces(mesh_, mesh_.topology().faces(), velocity, time);
+  now_.flux.copy_from_host(averages.flux);
+  now_.velocity.copy_from_host(averages.mean);
+  return begin(time);
+}
+
+FlowStepReport FractionalStep::start(std::span<const Real> flux, Real time) {
+  now_.flux.copy_from_host(flux);
+  now_.velocity.fill(Vector3{});
+  return begin(time);
+}
+
+FlowStepReport FractionalStep::begin(Real time) {
+  FlowStepReport report;
+  time_ = now_.time = now_.pressure_time = time;
+  steps_ = 0;
+  last_step_ = 0;
+  mean_flow_force_ = 0;
+  boundaries_.update(time);
+  boundaries_.impose(now_.flux, now_.velocity);
+  now_.pressure.fill(0);
+  add(report, "pressure", projection_.project(1, now_.flux, now_.pressure));
+  momentum_.set_normal_part(now_.flux, now_.velocity);
+  add(report, "tangential", momentum_.close(now_.velocity));
+  momentum_.convection_guess().fill(Vector3{});
+  add(report, "tangential", momentum_.convection(now_.flux, now_.velocity, now_.convection));
+  compute_initial_pressure(report);
+  momentum_.mass().apply(now_.flux, now_.mass_flux);
+  kinetic_energy_ = inner_product(now_.mass_flux, now_.flux) / 2;
+  previous_kinetic_energy_ = kinetic_energy_;
+  return finish_report(report);
+}
+
+/// From the acceleration that the forces of the moment would give through the star: a fluid at rest under a
+/// constant force starts with the hydrostatic pressure.
+void FractionalStep::compute_initial_pressure(FlowStepReport& report) {
+  now_.pressure.fill(0);
+  linear_combination(-1, now_.convection, 0, circulation_);
+  momentum_.add_body_force(time_, {}, circulation_);
+  momentum_.viscous_form().apply(now_.velocity, force_);
+  momentum_.add_normal_part(-settings_.viscosity, force_, circulation_);
+  momentum_.add_pressure_force(now_.pressure, circulation_);
+
+  accelerate(time_, circulation_, now_.pressure, report);
+  momentum_.mass().apply(acceleration_, rate_);
+  copy(now_.pressure, pressure_);
+}
+
+void FractionalStep::accelerate(Real time, const DualCochain<Face>& force, DualCochain<Cell>& pressure,
+                                FlowStepReport& report) {
+  // The given fluxes accelerate as their values change.
+  const Real moment = 1e-7 * std::max(Real(1), std::abs(time));
+  acceleration_.fill(0);
+  later_.fill(0);
+  boundaries_.update(time + moment);
+  boundaries_.impose(later_, force_);
+  boundaries_.update(time);
+  boundaries_.impose(acceleration_, force_);
+  for_each(executor_, later_.range(),
+           DifferenceQuotientOnFace{1 / moment, std::as_const(later_).view(), acceleration_.view()});
+  projection_.divide_by_star(force, acceleration_);
+  pressure.fill(0);
+  add(report, "pressure", projection_.project(1, acceleration_, pressure));
+}
+
+FlowStepReport& FractionalStep::finish_report(FlowStepReport& report) {
+  const DivergenceNorms divergence = projection_.divergence_of(now_.flux);
+  report.divergence_max = divergence.max;
+  report.divergence_l2 = divergence.l2;
+  report.courant = last_step_ * courant_rate();
+  report.kinetic_energy = settings_.density * kinetic_energy_;
+  return report;
+}
+
+void FractionalStep::add(FlowStepReport& report, const std::string& solve, const SolveReport& result) {
+  SolveReport& total = report.solves[solve];
+  total.iterations += result.iterations;
+  total.residual = std::max(total.residual, result.residual);
+}
+
+void FractionalStep::extrapolate_pressure(Real time, DualCochain<Cell>& pressure) const {
+  copy(now_.pressure, pressure);
+  if (!has_history()) return;
+  const Real ahead = (time - now_.pressure_time) / (now_.pressure_time - before_.pressure_time);
+  linear_combination(-ahead, before_.pressure, 1 + ahead, pressure);
+}
+
+FlowStepReport FractionalStep::advance(Real step) {
+  REQUIRE(step > 0, fmt::format("a time step must be positive, got {}", step));
+  FlowStepReport report;
+  const Real force_before = mean_flow_force_;
+  try {
+    next_.time = time_ + step;
+    take_step(step, report);
+    momentum_.mass().apply(next_.flux, next_.mass_flux);
+    const Real energy = inner_product(next_.mass_flux, next_.flux) / 2;
+    if (!std::isfinite(energy)) throw DivergedError("the velocity is not a number");
+    add(report, "tangential", momentum_.convection(next_.flux, next_.velocity, next_.convection));
+    previous_kinetic_energy_ = kinetic_energy_;
+    kinetic_energy_ = energy;
+  } catch (const DivergedError& error) {
+    mean_flow_force_ = force_before;
+    throw DivergedError(fmt::format("step {} to t = {:.9g} s failed: {}; {}", steps_ + 1, time_ + step,
+                                    error.what(), where_it_fails()));
+  }
+  std::swap(before_, now_);
+  std::swap(now_, next_);
+  time_ = now_.time;
+  last_step_ = step;
+  ++steps_;
+  extrapolate_pressure(time_, pressure_);
+  return finish_report(report);
+}
+
+std::string FractionalStep::where_it_fails() const {
+  const auto centroids = mesh_.geometry().face_centroids().host();
+  const auto place = [&](std::size_t f) {
+    const Id<Cell> c = mesh_.topology().cells_of_face()[Id<Face>(static_cast<Index>(f))][0].id;
+    const Vector3 x = centroids[f];
+    return fmt::format("in cell {} near ({:.6g}, {:.6g}, {:.6g})", c.value(), x.x, x.y, x.z);
+  };
+  const std::vector<Vector3> after = next_.velocity.to_host();
+  for (std::size_t f = 0; f < after.size(); ++f) {
+    if (!std::isfinite(norm(after[f])))
+      return fmt::format("the velocity is not a number {}; try a smaller time step", place(f));
+  }
+  const std::vector<Vector3> velocity = now_.velocity.to_host();
+  std::size_t largest = 0;
+  for (std::size_t f = 0; f < velocity.size(); ++f) {
+    if (norm(velocity[f]) > norm(velocity[largest])) largest = f;
+  }
+  return fmt::format("the velocity before it is largest {}, {:.6g} m/s", place(largest),
+                     norm(velocity[largest]));
+}
+
+Real FractionalStep::courant_rate() const {
+  return maximum(executor_, mesh_.topology().cells(),
+                 CourantRateOfCell{mesh_.topology().faces_of_cell().view(executor_.space()), now_.flux.view(),
+                                   mesh_.geometry().cell_volumes(executor_.space())});
+}
+
+Real FractionalStep::mean_velocity(const PrimalCochain<Face>& flux) const {
+  return inner_product(mean_flow_path_, flux) / volume_;
+}
+
+FlowState FractionalStep::state() const {
+  FlowState state;
+  state.time = time_;
+  state.steps = steps_;
+  state.numbers = {{"last_step", last_step_},
+                   {"pressure_time", now_.pressure_time},
+                   {"previous_time", before_.time},
+                   {"previous_pressure_time", before_.pressure_time},
+                   {"mean_flow_force", mean_flow_force_},
+                   {"previous_kinetic_energy", previous_kinetic_energy_}};
+  state.arrays = {{"flux", now_.flux.to_host()},
+                  {"previous_flux", before_.flux.to_host()},
+                  {"velocity", components_of(now_.velocity)},
+                  {"previous_velocity", components_of(before_.velocity)},
+                  {"pressure", now_.pressure.to_host()},
+                  {"previous_pressure", before_.pressure.to_host()},
+                  {"convection", now_.convection.to_host()},
+                  {"previous_convection", before_.convection.to_host()},
+                  {"convection_guess", components_of(momentum_.convection_guess())},
+                  {"rate", rate_.to_host()}};
+  return state;
+}
+
+void FractionalStep::resume(const FlowState& state) {
+  const auto array = [&](const char* name, Index size) -> const std::vector<Real>& {
+    const auto found = state.arrays.find(name);
+    if (found == state.arrays.end() || found->second.size() != at(size)) {
+      throw InputError(
+          fmt::format("the earlier run's {} has {} values, this mesh and method need {}: resume on the same "
+                      "mesh with the "
+                      "same model",
+                      name, found == state.arrays.end() ? 0 : found->second.size(), size));
+    }
+    return found->second;
+  };
+  const auto number = [&](const char* name) {
+    const auto found = state.numbers.find(name);
+    if (found == state.numbers.end()) throw InputError(fmt::format("the earlier run's state lacks {}", name));
+    return found->second;
+  };
+  const Index faces = now_.flux.size(), cells = now_.pressure.size();
+  boundaries_.update(state.time);
+  now_.flux.copy_from_host(array("flux", faces));
+  before_.flux.copy_from_host(array("previous_flux", faces));
+  set_components(array("velocity", 3 * faces), now_.velocity);
+  set_components(array("previous_velocity", 3 * faces), before_.velocity);
+  now_.pressure.copy_from_host(array("pressure", cells));
+  before_.pressure.copy_from_host(array("previous_pressure", cells));
+  set_components(array("convection_guess", 3 * faces), momentum_.convection_guess());
+  // For the convective force; the circulations are those of the earlier run to the last bit.
+  momentum_.convection(now_.flux, now_.velocity, now_.convection);
+  set_components(array("convection_guess", 3 * faces), momentum_.convection_guess());
+  now_.convection.copy_from_host(array("convection", faces));
+  before_.convection.copy_from_host(array("previous_convection", faces));
+  rate_.copy_from_host(array("rate", faces));
+  momentum_.mass().apply(now_.flux, now_.mass_flux);
+  momentum_.mass().apply(before_.flux, before_.mass_flux);
+  time_ = now_.time = state.time;
+  steps_ = state.steps;
+  last_step_ = number("last_step");
+  now_.pressure_time = number("pressure_time");
+  before_.time = number("previous_time");
+  before_.pressure_time = number("previous_pressure_time");
+  mean_flow_force_ = number("mean_flow_force");
+  previous_kinetic_energy_ = number("previous_kinetic_energy");
+  kinetic_energy_ = inner_product(now_.mass_flux, now_.flux) / 2;
+  extrapolate_pressure(time_, pressure_);
+}
+
+void FractionalStep::compute_reaction() const {
+  circulation_.fill(0);
+  momentum_.add_body_force(time_, mean_flow_acceleration(), circulation_);
+  momentum_.add_pressure_force(pressure_, circulation_);
+  linear_combination(1, rate_, -1, circulation_);
+  momentum_.viscous_form().apply(now_.velocity, force_);
+  for_each(executor_, force_.range(),
+           ReactionOnFace{settings_.viscosity, mesh_.geometry().face_areas(executor_.space()),
+                          std::as_const(circulation_).view(), momentum_.convective_force().view(),
+                          std::as_const(force_).view(), reaction_.view()});
+}
+
+Vector3 FractionalStep::mean_flow_acceleration() const {
+  if (!settings_.mean_flow) return {};
+  return (mean_flow_force_ / norm(settings_.mean_flow->direction)) * settings_.mean_flow->direction;
+}
+
+IncompressibleFlow::BoundaryForces FractionalStep::boundary_forces() const {
+  compute_reaction();
+  const std::vector<Vector3> reaction = reaction_.to_host(), viscous = force_.to_host();
+  const Index first = boundaries_.first_boundary_face();
+  const auto areas = mesh_.geometry().face_areas().host();
+  BoundaryForces forces;
+  for (const Id<Face> f : mesh_.topology().boundary_faces()) {
+    const std::size_t i = at(f.value()), b = at(f.value() - first);
+    if (boundaries_.hold_of_face()[i] == FaceHold::Free) {
+      forces.pressure.push_back({});
+      forces.viscous.push_back({});
+      continue;
+    }
+    // The transposed gradient of a rigid rotation, (grad u)ᵀ n = -omega x n, is the same on the fluid beside
+    // it but for a part along n that incompressibility makes vanish.
+    const Vector3 stretching = cross(boundaries_.angular_velocity()[b], areas[i]);
+    forces.pressure.push_back(settings_.viscosity * viscous[i] - reaction[i]);
+    forces.viscous.push_back(settings_.viscosity * (stretching - viscous[i]));
+  }
+  return forces;
+}
+
+IncompressibleFlow::EnergyBudget FractionalStep::energy_budget() const {
+  compute_reaction();
+  EnergyBudget budget;
+  budget.kinetic_energy = kinetic_energy_;
+  budget.rate = last_step_ > 0 ? (kinetic_energy_ - previous_kinetic_energy_) / last_step_ : 0;
+  budget.dissipation = settings_.viscosity * inner_product(force_, now_.velocity);
+  interpolation_.apply(now_.flux, interpolated_);
+  budget.boundary_power =
+      sum(executor_, mesh_.topology().boundary_faces(),
+          BoundaryPowerOfFace{
+              boundaries_.first_boundary_face(), mesh_.topology().cells_of_face().view(executor_.space()),
+              settings_.convection == ConvectionScheme::None ? Real(0) : Real(0.5), boundaries_.hold().view(),
+              std::as_const(reaction_).view(), now_.velocity.view(), now_.flux.view(),
+              std::as_const(interpolated_).view(), boundaries_.outside_pressure().view()});
+  circulation_.fill(0);
+  momentum_.add_body_force(time_, mean_flow_acceleration(), circulation_);
+  budget.body_power = inner_product(circulation_, now_.flux);
+  return budget;
+}
+
+}  // namespace curlew

@@ -1,0 +1,573 @@
+// Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
+#include "physics/momentum.hpp"
+
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "kernels/vector_kernels.hpp"
+#include "physics/averages.hpp"
+
+namespace curlew {
+
+namespace {
+
+CURLEW_HOST_DEVICE inline Vector3 along(Vector3 v, Vector3 area) {
+  return (dot(v, area) / dot(area, area)) * area;
+}
+
+/// The part of v that the boundary leaves free.
+CURLEW_HOST_DEVICE inline Vector3 free_part(Vector3 v, FaceHold hold, Vector3 area) {
+  if (hold == FaceHold::All) return {};
+  return hold == FaceHold::Normal ? v - along(v, area) : v;
+}
+
+CURLEW_HOST_DEVICE inline Vector3 free_tangential_part(Vector3 v, FaceHold hold, Vector3 area) {
+  return hold == FaceHold::All ? Vector3{} : v - along(v, area);
+}
+
+struct BlockJacobiOnFace {
+  View<Face, const Vector3> area;
+  View<Face, const Real> inverse_normal, inverse_tangential;
+  View<Face, const Vector3> r;
+  View<Face, Vector3> z;
+  CURLEW_HOST_DEVICE void operator()(Id<Face> f) const {
+    const Vector3 normal_part = along(r[f], area[f]);
+    z[f] = inverse_tangential[f] * (r[f] - normal_part) + inverse_normal[f] * normal_part;
+  }
+};
+
+struct NormalPartOnFace {
+  View<Face, const Vector3> area;
+  View<Face, const Real> flux;
+  View<Face, Vector3> velocity;
+  CURLEW_HOST_DEVICE void operator()(Id<Face> f) const {
+    const Vector3 s = area[f];
+    velocity[f] += ((flux[f] - dot(velocity[f], s)) / dot(s, s)) * s;
+  }
+};
+
+struct FluxOnFace {
+  View<Face, const Vector3> area, velocity;
+  View<Face, Real> flux;
+  CURLEW_HOST_DEVICE void operator()(Id<Face> f) const { flux[f] = dot(velocity[f], area[f]); }
+};
+
+struct FluxOnFreeFace {
+  View<Face, const FaceHold> hold;
+  View<Face, const Vector3> area, velocity;
+  View<Face, Real> flux;
+  CURLEW_HOST_DEVICE void operator()(Id<Face> f) const {
+    if (hold[f] == FaceHold::Free) flux[f] = dot(velocity[f], area[f]);
+  }
+};
+
+/// a S (M U) + b K v on the free parts.
+struct MomentumOnFace {
+  Real mass_factor, viscous_factor;
+  View<Face, const FaceHold> hold;
+  View<Face, const Vector3> area;
+  View<Face, const Real> circulation;
+  View<Face, const Vector3> viscous_force;
+  View<Face, Vector3> image;
+  CURLEW_HOST_DEVICE void operator()(Id<Face> f) const {
+    const Vector3 inertia = (mass_factor * circulation[f]) * area[f];
+    image[f] = free_part(inertia + viscous_factor * viscous_force[f], hold[f], area[f]);
+  }
+};
+
+struct InertiaOnFace {
+  Real mass_factor;
+  View<Face, const FaceHold> hold;
+  View<Face, const Vector3> area;
+  View<Face, const Real> circulation;
+  View<Face, Vector3> image;
+  CURLEW_HOST_DEVICE void operator()(Id<Face> f) const {
+    image[f] = free_part((mass_factor * circulation[f]) * area[f], hold[f], area[f]);
+  }
+};
+
+struct FreeTangentialPartOnFace {
+  View<Face, const FaceHold> hold;
+  View<Face, const Vector3> area, from;
+  View<Face, Vector3> to;
+  CURLEW_HOST_DEVICE void operator()(Id<Face> f) const {
+    to[f] = free_tangential_part(from[f], hold[f], area[f]);
+  }
+};
+
+/// v without what is free in it.
+struct HeldPartOnFace {
+  View<Face, const FaceHold> hold;
+  View<Face, const Vector3> area, velocity;
+  View<Face, Vector3> held;
+  CURLEW_HOST_DEVICE void operator()(Id<Face> f) const {
+    held[f] = velocity[f] - free_part(velocity[f], hold[f], area[f]);
+  }
+};
+
+struct NormalVelocityOnFace {
+  View<Face, const FaceHold> hold;
+  View<Face, const Vector3> area, velocity;
+  View<Face, Vector3> held;
+  CURLEW_HOST_DEVICE void operator()(Id<Face> f) const {
+    held[f] = velocity[f] - free_tangential_part(velocity[f], hold[f], area[f]);
+  }
+};
+
+struct DifferenceSquaredOfFace {
+  View<Face, const Vector3> a, b;
+  CURLEW_HOST_DEVICE Real operator()(Id<Face> f) const {
+    const Vector3 difference = a[f] - b[f];
+    return dot(difference, difference);
+  }
+};
+
+struct ScaledSquareOfFace {
+  View<Face, const Real> scale;
+  View<Face, const Vector3> v;
+  CURLEW_HOST_DEVICE Real operator()(Id<Face> f) const { return scale[f] * scale[f] * dot(v[f], v[f]); }
+};
+
+/// Net outflow of momentum, and N U.
+template <class Rows>
+struct MomentumOutflowOnCell {
+  Rows faces_of;
+  View<Face, const Real> flux;
+  View<Face, const Vector3> velocity, face_centroid;
+  View<Cell, const Vector3> cell_centroid;
+  View<Cell, const Real> volume;
+  View<Cell, Vector3> outflow, interpolated;
+  CURLEW_HOST_DEVICE void operator()(Id<Cell> c) const {
+    const Vector3 centre = cell_centroid[c];
+    Vector3 net{}, moment{};
+    for (const auto [f, sign] : faces_of[c]) {
+      const Real out = sign * flux[f];
+      net += out * velocity[f];
+      moment += out * (face_centroid[f] - centre);
+    }
+    outflow[c] = net;
+    interpolated[c] = moment / volume[c];
+  }
+};
+
+/// W on every face: zero where the velocity is given.
+struct TransportedOnFace {
+  Incidence<Face, Cell> cells_of;
+  View<Face, const FaceHold> hold;
+  View<Face, const Real> flux;
+  View<Face, const Vector3> velocity;
+  View<Cell, const Vector3> interpolated;
+  View<Face, Vector3> transported;
+  CURLEW_HOST_DEVICE void operator()(Id<Face> f) const {
+    const auto cells = cells_of[f];
+    const Real u = flux[f];
+    if (cells.size() == 2) {
+      transported[f] = u * (interpolated[cells[0].id] - interpolated[cells[1].id]);
+    } else if (hold[f] == FaceHold::Free) {
+      transported[f] = u * interpolated[cells[0].id] - (u > 0 ? u : Real(0)) * velocity[f];
+    } else {
+      transported[f] = Vector3{};
+    }
+  }
+};
+
+/// Mean velocity v_c = sum_f w_f v_f and gradient g_c = (1/V) sum_f v_f S_fᵀ.
+struct MeanVelocityOnCell {
+  Incidence<Cell, Face> faces_of;
+  Real dimension;
+  View<Face, const Vector3> velocity, area, face_centroid;
+  View<Cell, const Vector3> cell_centroid;
+  View<Cell, const Real> volume;
+  View<Cell, Vector3> mean;
+  View<Cell, Tensor3> gradient;
+  CURLEW_HOST_DEVICE void operator()(Id<Cell> c) const {
+    const Vector3 centre = cell_centroid[c];
+    Vector3 v{};
+    Tensor3 g{};
+    for (const auto [f, sign] : faces_of[c]) {
+      const Vector3 outward = sign * area[f];
+      v += dot(face_centroid[f] - centre, outward) * velocity[f];
+      g += outer(velocity[f], outward);
+    }
+    mean[c] = v / (dimension * volume[c]);
+    gradient[c] = (1 / volume[c]) * g;
+  }
+};
+
+/// What upwinding takes through each face: b |U| (v_1 - v_2), with b the share that the scheme asks for.
+struct UpwindJumpOnFace {
+  Incidence<Face, Cell> cells_of;
+  Real share;  // negative: by how well the flow is resolved
+  View<Face, const Real> flux;
+  View<Face, const Vector3> face_centroid;
+  View<Cell, const Vector3> cell_centroid, mean;
+  View<Cell, const Tensor3> gradient;
+  View<Face, Vector3> jump;
+  CURLEW_HOST_DEVICE void operator()(Id<Face> f) const {
+    const auto cells = cells_of[f];
+    if (cells.size() < 2) {
+      jump[f] = Vector3{};
+      return;
+    }
+    const Id<Cell> a = cells[0].id, b = cells[1].id;
+    const Vector3 difference = mean[a] - mean[b];
+    Real weight = share;
+    if (share < 0) {
+      const Vector3 path = (face_centroid[f] - cell_centroid[b]) - (face_centroid[f] - cell_centroid[a]);
+      const Vector3 unresolved = difference - Real(0.5) * (gradient[a] * path + gradient[b] * path);
+      const Real whole = dot(difference, difference), part = dot(unresolved, unresolved);
+      weight = part < whole ? std::sqrt(part / whole) : Real(1);
+    }
+    const Real carried = flux[f] < 0 ? -flux[f] : flux[f];
+    jump[f] = (weight * carried) * difference;
+  }
+};
+
+struct JumpOutflowOnCell {
+  Incidence<Cell, Face> faces_of;
+  View<Face, const Vector3> jump;
+  View<Cell, Vector3> outflow;
+  CURLEW_HOST_DEVICE void operator()(Id<Cell> c) const {
+    Vector3 net{};
+    for (const auto [f, sign] : faces_of[c]) net += sign * jump[f];
+    outflow[c] = net;
+  }
+};
+
+/// y -= sum_c w_cf (D jump)_c, the transpose of the mean.
+struct LessUpwindOnFace {
+  Incidence<Face, Cell> cells_of;
+  Real dimension;
+  View<Face, const Vector3> area, face_centroid;
+  View<Cell, const Vector3> cell_centroid, outflow;
+  View<Cell, const Real> volume;
+  View<Face, Vector3> transported;
+  CURLEW_HOST_DEVICE void operator()(Id<Face> f) const {
+    Vector3 sum{};
+    for (const auto [c, sign] : cells_of[f]) {
+      const Real weight = sign * dot(face_centroid[f] - cell_centroid[c], area[f]) / (dimension * volume[c]);
+      sum += weight * outflow[c];
+    }
+    transported[f] -= sum;
+  }
+};
+
+/// 1/2 [ S (Nᵀ outflow) - (y - K x) ] and its part along the normal as a circulation.
+struct ConvectiveForceOnFace {
+  Incidence<Face, Cell> cells_of;
+  View<Face, const Vector3> area, face_centroid;
+  View<Cell, const Vector3> cell_centroid, outflow;
+  View<Cell, const Real> volume;
+  View<Face, const Vector3> transported, closed;  // y, K x
+  View<Face, Vector3> force;
+  View<Face, Real> circulation;
+  CURLEW_HOST_DEVICE void operator()(Id<Face> f) const {
+    const Vector3 s = area[f];
+    Real carried = 0;
+    for (const auto [c, sign] : cells_of[f])
+      carried += sign * dot(face_centroid[f] - cell_centroid[c], outflow[c]) / volume[c];
+    const Vector3 sum = Real(0.5) * (carried * s - (transported[f] - closed[f]));
+    force[f] = sum;
+    circulation[f] = dot(sum, s) / dot(s, s);
+  }
+};
+
+struct AddUniformOnCell {
+  Vector3 uniform;
+  View<Cell, const Vector3> given;
+  View<Cell, Vector3> total;
+  CURLEW_HOST_DEVICE void operator()(Id<Cell> c) const { total[c] = given[c] + uniform; }
+};
+
+struct PressureForceOnFace {
+  Incidence<Face, Cell> cells_of;
+  Index first_boundary_face;
+  View<BoundaryFace, const Real> outside;
+  View<Cell, const Real> p;
+  View<Face, Real> circulation;
+  CURLEW_HOST_DEVICE void operator()(Id<Face> f) const {
+    Real sum = 0;
+    for (const auto [c, sign] : cells_of[f]) sum += sign * p[c];
+    if (f.value() >= first_boundary_face) sum -= outside[Id<BoundaryFace>(f.value() - first_boundary_face)];
+    circulation[f] += sum;
+  }
+};
+
+struct AddNormalPartOnFace {
+  Real factor;
+  View<Face, const Vector3> area, force;
+  View<Face, Real> circulation;
+  CURLEW_HOST_DEVICE void operator()(Id<Face> f) const {
+    circulation[f] += factor * dot(force[f], area[f]) / dot(area[f], area[f]);
+  }
+};
+
+}  // namespace
+
+FaceBlockJacobi::FaceBlockJacobi(const Executor& executor, const Mesh& mesh)
+    : executor_(executor),
+      geometry_(mesh.geometry()),
+      inverse_normal_(executor, mesh.topology().faces().size(), "inverse normal diagonal", "1"),
+      inverse_tangential_(executor, inverse_normal_.size(), "inverse tangential diagonal", "1") {}
+
+void FaceBlockJacobi::set_diagonal(std::span<const Real> normal, std::span<const Real> tangential) {
+  std::vector<Real> inverse(normal.size());
+  const auto invert = [&](std::span<const Real> diagonal, Field<Face>& field) {
+    for (std::size_t f = 0; f < inverse.size(); ++f) inverse[f] = diagonal[f] > 0 ? 1 / diagonal[f] : 0;
+    field.copy_from_host(inverse);
+  };
+  invert(normal, inverse_normal_);
+  invert(tangential, inverse_tangential_);
+}
+
+void FaceBlockJacobi::apply(const FaceVelocity& r, FaceVelocity& z) const {
+  for_each(executor_, r.range(),
+           BlockJacobiOnFace{geometry_.face_areas(executor_.space()), inverse_normal_.view(),
+                             inverse_tangential_.view(), r.view(), z.view()});
+}
+
+/// a M + b K on (U, t).
+class Momentum::System : public Operator<FaceVelocity, FaceVelocity> {
+ public:
+  System(Momentum& momentum, Real mass_factor, Real viscous_factor)
+      : momentum_(momentum), mass_factor_(mass_factor), viscous_factor_(viscous_factor) {}
+  void apply(const FaceVelocity& v, FaceVelocity& image) const override {
+    Momentum& m = momentum_;
+    const auto area = m.geometry_.face_areas(m.executor_.space());
+    const auto hold = m.boundaries_.hold().view();
+    for_each(m.executor_, v.range(), FluxOnFace{area, v.view(), m.flux_.view()});
+    m.mass_.apply(m.flux_, m.circulation_);
+    const DualCochain<Face>& circulation = m.circulation_;
+    if (viscous_factor_ == 0) {
+      for_each(m.executor_, v.range(),
+               InertiaOnFace{mass_factor_, hold, area, circulation.view(), image.view()});
+      return;
+    }
+    m.viscous_form_.apply(v, m.force_);
+    const FaceVelocity& force = m.force_;
+    for_each(m.executor_, v.range(),
+             MomentumOnFace{mass_factor_, viscous_factor_, hold, area, circulation.view(), force.view(),
+                            image.view()});
+  }
+  void apply_transpose(const FaceVelocity& v, FaceVelocity& image) const override { apply(v, image); }
+
+ private:
+  Momentum& momentum_;
+  Real mass_factor_, viscous_factor_;
+};
+
+/// K_tt on the free tangential parts; normal and given parts of v act through their columns.
+class Momentum::TangentialSystem : public Operator<FaceVelocity, FaceVelocity> {
+ public:
+  explicit TangentialSystem(Momentum& momentum) : momentum_(momentum) {}
+  void apply(const FaceVelocity& v, FaceVelocity& image) const override {
+    Momentum& m = momentum_;
+    m.viscous_form_.apply(v, m.force_);
+    const FaceVelocity& force = m.force_;
+    for_each(
+        m.executor_, v.range(),
+        FreeTangentialPartOnFace{m.boundaries_.hold().view(), m.geometry_.face_areas(m.executor_.space()),
+                                 force.view(), image.view()});
+  }
+  void apply_transpose(const FaceVelocity& v, FaceVelocity& image) const override { apply(v, image); }
+
+ private:
+  Momentum& momentum_;
+};
+
+Momentum::Momentum(const Executor& executor, const Mesh& mesh, const FlowSettings& settings,
+                   const FlowBoundaries& boundaries, Real simplex_weight)
+    : executor_(executor),
+      mesh_(mesh),
+      settings_(settings),
+      boundaries_(boundaries),
+      mass_(executor, mesh, simplex_weight),
+      viscous_form_(executor, mesh),
+      integration_(executor, mesh),
+      mass_diagonal_(mass_.diagonal()),
+      viscous_diagonal_(viscous_form_.diagonal()),
+      viscous_scale_(executor, static_cast<Index>(viscous_diagonal_.size()), "diagonal of the viscous form",
+                     "m"),
+      faces_of_cell_(mesh.topology().faces_of_cell()),
+      cells_of_face_(mesh.topology().cells_of_face()),
+      geometry_(mesh.geometry()),
+      body_force_(executor, faces_of_cell_.rows(), "body force", "m/s2"),
+      outflow_(executor, faces_of_cell_.rows(), "outflow of momentum", "m4/s2"),
+      interpolated_(executor, faces_of_cell_.rows(), "interpolated velocity", "m/s"),
+      mean_(executor, faces_of_cell_.rows(), "mean velocity", "m/s"),
+      gradient_(executor, faces_of_cell_.rows(), "velocity gradient", "1/s"),
+      jump_outflow_(executor, faces_of_cell_.rows(), "upwind outflow", "m4/s2"),
+      transported_(executor, cells_of_face_.rows(), "transported velocity", "m4/s2"),
+      transposed_(executor, cells_of_face_.rows(), "transposed closure", "m3/s"),
+      force_(executor, cells_of_face_.rows(), "viscous force", "m3/s2"),
+      scratch_(executor, cells_of_face_.rows(), "right-hand side", "m4/s2"),
+      convective_force_(executor, cells_of_face_.rows(), "convective force", "m4/s2"),
+      circulation_(executor, cells_of_face_.rows(), "circulation", "m2/s"),
+      flux_(executor, cells_of_face_.rows(), "flux", "m3/s"),
+      momentum_solver_(executor, cells_of_face_.rows(), "momentum", settings.momentum),
+      tangential_solver_(executor, cells_of_face_.rows(), "tangential velocity", settings.momentum),
+      momentum_preconditioner_(executor, mesh),
+      tangential_preconditioner_(executor, mesh) {
+  viscous_scale_.copy_from_host(viscous_diagonal_);
+  std::vector<Real> normal(viscous_diagonal_.size(), 0), tangential = viscous_diagonal_;
+  for (std::size_t f = 0; f < tangential.size(); ++f) {
+    if (boundaries.hold_of_face()[f] == FaceHold::All) tangential[f] = 0;
+  }
+  tangential_preconditioner_.set_diagonal(normal, tangential);
+}
+
+Momentum::~Momentum() = default;
+
+void Momentum::set_normal_part(const PrimalCochain<Face>& flux, FaceVelocity& velocity) const {
+  for_each(executor_, velocity.range(),
+           NormalPartOnFace{geometry_.face_areas(executor_.space()), flux.view(), velocity.view()});
+}
+
+void Momentum::set_flux(const FaceVelocity& velocity, PrimalCochain<Face>& flux) const {
+  for_each(executor_, velocity.range(),
+           FluxOnFreeFace{boundaries_.hold().view(), geometry_.face_areas(executor_.space()), velocity.view(),
+                          flux.view()});
+}
+
+SolveReport Momentum::close(FaceVelocity& velocity) {
+  const auto area = geometry_.face_areas(executor_.space());
+  const auto hold = boundaries_.hold().view();
+  const TangentialSystem system(*this);
+  for_each(executor_, velocity.range(),
+           NormalVelocityOnFace{hold, area, std::as_const(velocity).view(), scratch_.view()});
+  system.apply(scratch_, scratch_);
+  ResidualScale scale;
+  scale.reference = std::sqrt(inner_product(scratch_, scratch_));
+  scale.rounding = rounding_of(velocity);
+  scratch_.fill(Vector3{});
+  return tangential_solver_.solve(system, tangential_preconditioner_, scratch_, velocity, scale);
+}
+
+/// What rounding leaves of K v, about.
+Real Momentum::rounding_of(const FaceVelocity& velocity) const {
+  return 4 * std::numeric_limits<Real>::epsilon() *
+         std::sqrt(
+             sum(executor_, velocity.range(), ScaledSquareOfFace{viscous_scale_.view(), velocity.view()}));
+}
+
+SolveReport Momentum::convection(const PrimalCochain<Face>& flux, const FaceVelocity& velocity,
+                                 DualCochain<Face>& circulation) {
+  if (settings_.convection == ConvectionScheme::None) return {};
+  const MemorySpace space = executor_.space();
+  const auto area = geometry_.face_areas(space), face_centroid = geometry_.face_centroids(space);
+  const auto cell_centroid = geometry_.cell_centroids(space);
+  const auto volume = geometry_.cell_volumes(space);
+  const auto cells_of = cells_of_face_.view(space);
+  const auto hold = boundaries_.hold().view();
+  faces_of_cell_.visit_parts(space, [&](Range<Cell> range, auto rows) {
+    for_each(
+        executor_, range,
+        MomentumOutflowOnCell<decltype(rows)>{rows, flux.view(), velocity.view(), face_centroid,
+                                              cell_centroid, volume, outflow_.view(), interpolated_.view()});
+  });
+  for_each(executor_, transported_.range(),
+           TransportedOnFace{cells_of, hold, flux.view(), velocity.view(),
+                             std::as_const(interpolated_).view(), transported_.view()});
+  if (settings_.convection != ConvectionScheme::Central) subtract_upwind_part(flux, velocity);
+
+  const TangentialSystem system(*this);
+  for_each(executor_, transported_.range(),
+           FreeTangentialPartOnFace{hold, area, std::as_const(transported_).view(), scratch_.view()});
+  ResidualScale scale;
+  scale.reference = std::sqrt(inner_product(scratch_, scratch_));
+  scale.rounding = rounding_of(transposed_);
+  const SolveReport report =
+      tangential_solver_.solve(system, tangential_preconditioner_, scratch_, transposed_, scale);
+  viscous_form_.apply(transposed_, force_);
+  for_each(executor_, transported_.range(),
+           ConvectiveForceOnFace{cells_of, area, face_centroid, cell_centroid, std::as_const(outflow_).view(),
+                                 volume, std::as_const(transported_).view(), std::as_const(force_).view(),
+                                 convective_force_.view(), circulation.view()});
+  return report;
+}
+
+void Momentum::subtract_upwind_part(const PrimalCochain<Face>& flux, const FaceVelocity& velocity) {
+  const MemorySpace space = executor_.space();
+  const auto area = geometry_.face_areas(space), face_centroid = geometry_.face_centroids(space);
+  const auto cell_centroid = geometry_.cell_centroids(space);
+  const auto volume = geometry_.cell_volumes(space);
+  const auto faces_of = faces_of_cell_.view(space);
+  const auto cells_of = cells_of_face_.view(space);
+  const Real dimension = mesh_.topology().dimension();
+  const Real share = settings_.convection == ConvectionScheme::Upwind    ? Real(1)
+                     : settings_.convection == ConvectionScheme::Blended ? settings_.blend
+                                                                         : Real(-1);
+  for_each(executor_, mean_.range(),
+           MeanVelocityOnCell{faces_of, dimension, velocity.view(), area, face_centroid, cell_centroid,
+                              volume, mean_.view(), gradient_.view()});
+  for_each(executor_, scratch_.range(),
+           UpwindJumpOnFace{cells_of, share, flux.view(), face_centroid, cell_centroid,
+                            std::as_const(mean_).view(), std::as_const(gradient_).view(), scratch_.view()});
+  for_each(executor_, jump_outflow_.range(),
+           JumpOutflowOnCell{faces_of, std::as_const(scratch_).view(), jump_outflow_.view()});
+  for_each(executor_, transported_.range(),
+           LessUpwindOnFace{cells_of, dimension, area, face_centroid, cell_centroid,
+                            std::as_const(jump_outflow_).view(), volume, transported_.view()});
+}
+
+void Momentum::add_body_force(Real time, Vector3 uniform, DualCochain<Face>& circulation) {
+  if (settings_.body_force && (!body_force_known_ || settings_.body_force->depends_on_time())) {
+    body_force_.copy_from_host(average_on_cells(mesh_, *settings_.body_force, time));
+    body_force_known_ = true;
+  }
+  if (!settings_.body_force && uniform == Vector3{}) return;
+  for_each(executor_, body_force_.range(),
+           AddUniformOnCell{uniform, std::as_const(body_force_).view(), interpolated_.view()});
+  integration_.apply(interpolated_, circulation_);
+  linear_combination(1, circulation_, 1, circulation);
+}
+
+void Momentum::add_pressure_force(const DualCochain<Cell>& p, DualCochain<Face>& circulation) const {
+  for_each(executor_, circulation.range(),
+           PressureForceOnFace{cells_of_face_.view(executor_.space()), boundaries_.first_boundary_face(),
+                               boundaries_.outside_pressure().view(), p.view(), circulation.view()});
+}
+
+void Momentum::add_normal_part(Real factor, const FaceVelocity& force, DualCochain<Face>& circulation) const {
+  for_each(
+      executor_, force.range(),
+      AddNormalPartOnFace{factor, geometry_.face_areas(executor_.space()), force.view(), circulation.view()});
+}
+
+SolveReport Momentum::solve(Real mass_factor, Real viscous_factor, const DualCochain<Face>& circulation,
+                            FaceVelocity& velocity) {
+  set_momentum_preconditioner(mass_factor, viscous_factor);
+  const auto area = geometry_.face_areas(executor_.space());
+  const auto hold = boundaries_.hold().view();
+  const System system(*this, mass_factor, viscous_factor);
+  // The reference is the residual of the given velocities alone.
+  for_each(executor_, velocity.range(),
+           HeldPartOnFace{hold, area, std::as_const(velocity).view(), transported_.view()});
+  system.apply(transported_, transported_);
+  for_each(executor_, velocity.range(), InertiaOnFace{1, hold, area, circulation.view(), scratch_.view()});
+  ResidualScale scale;
+  scale.reference = std::sqrt(
+      sum(executor_, velocity.range(),
+          DifferenceSquaredOfFace{std::as_const(scratch_).view(), std::as_const(transported_).view()}));
+  scale.rounding = 4 * std::numeric_limits<Real>::epsilon() * scale.reference;
+  return momentum_solver_.solve(system, momentum_preconditioner_, scratch_, velocity, scale);
+}
+
+void Momentum::set_momentum_preconditioner(Real mass_factor, Real viscous_factor) {
+  const std::pair<Real, Real> now{mass_factor, viscous_factor};
+  if (preconditioner_for_ == now) return;
+  std::vector<Real> normal(viscous_diagonal_.size()), tangential(viscous_diagonal_.size());
+  for (std::size_t f = 0; f < normal.size(); ++f) {
+    const Vector3 area = geometry_.face_areas()[f];
+    const FaceHold hold = boundaries_.hold_of_face()[f];
+    tangential[f] = hold == FaceHold::All ? 0 : viscous_factor * viscous_diagonal_[f];
+    normal[f] = hold != FaceHold::Free ? 0
+                                       : mass_factor * mass_diagonal_[f] * dot(area, area) +
+                                             viscous_factor * viscous_diagonal_[f];
+  }
+  momentum_preconditioner_.set_diagonal(normal, tangential);
+  preconditioner_for_ = now;
+}
+
+}  // namespace curlew

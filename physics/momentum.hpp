@@ -1,0 +1,123 @@
+// Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
+#pragma once
+
+#include <memory>
+
+#include "operators/flux_mass.hpp"
+#include "operators/interpolation.hpp"
+#include "operators/viscous_form.hpp"
+#include "physics/flow_boundary.hpp"
+#include "solvers/conjugate_gradient.hpp"
+
+namespace curlew {
+
+using FaceVelocity = Field<Face, Vector3>;
+
+/// z = r divided by one number along a face's normal and by another across it.
+class FaceBlockJacobi : public Preconditioner<FaceVelocity> {
+ public:
+  FaceBlockJacobi(const Executor& executor, const Mesh& mesh);
+  /// Diagonal along and across the normal, one per face; one that is not positive stands for a part that is
+  /// held, where z is zero.
+  void set_diagonal(std::span<const Real> normal, std::span<const Real> tangential);
+  void apply(const FaceVelocity& r, FaceVelocity& z) const override;
+
+ private:
+  Executor executor_;
+  Geometry geometry_;
+  Field<Face> inverse_normal_, inverse_tangential_;
+};
+
+/// The terms of the momentum equation on fluxes U and face velocities v, v_f = n_f U_f / A_f + t_f, shared by
+/// the fractional-step methods (docs/incompressible-flow.md). The tangential velocities t have no inertia:
+/// they follow U by minimising viscous dissipation, K_tt t + K_tU U = 0, wherever the boundary does not give
+/// them.
+class Momentum {
+ public:
+  /// `simplex_weight`: see FluxMass.
+  Momentum(const Executor& executor, const Mesh& mesh, const FlowSettings& settings,
+           const FlowBoundaries& boundaries, Real simplex_weight);
+  ~Momentum();
+
+  const FluxMass& mass() const { return mass_; }
+  /// For unit viscosity.
+  const ViscousForm& viscous_form() const { return viscous_form_; }
+
+  /// v gets the normal parts of U.
+  void set_normal_part(const PrimalCochain<Face>& flux, FaceVelocity& velocity) const;
+  /// U from v on faces whose flux is not given.
+  void set_flux(const FaceVelocity& velocity, PrimalCochain<Face>& flux) const;
+  /// Finds the tangential velocities that follow the normal and the given ones in v; what v holds for them
+  /// is the first guess.
+  SolveReport close(FaceVelocity& velocity);
+
+  /// Convection of momentum as a circulation along dual edges [m3/s2], for unit density and U, v of one time:
+  ///   1/2 [ Nᵀ D diag(U) F - Fᵀ W ],  F = v,  W_f = U_f (u_1 - u_2),  u = N U,
+  /// with Fᵀ the transpose of the map from U to v; kinetic energy is conserved to round-off. An outlet takes
+  /// W_f = U_f u_1 - max(U_f, 0) F_f: kinetic energy leaves with the fluid, none enters where it flows back
+  /// (Braack & Mucha, J. Comput. Math. 32, 2014). Upwind schemes add 1/2 Fᵀ Jᵀ diag(b |U|) J F to it, J the
+  /// jump between the mean velocities of two cells: never negative in energy.
+  SolveReport convection(const PrimalCochain<Face>& flux, const FaceVelocity& velocity,
+                         DualCochain<Face>& circulation);
+  /// The force by which the last convection() acts on the velocity of each face [m4/s2]; its normal part over
+  /// the area is the circulation, its tangential part is zero where the velocity is free.
+  const FaceVelocity& convective_force() const { return convective_force_; }
+
+  /// Integral of the body force along dual edges [m2/s2] at `time` [s], times `factor`, added to what is
+  /// there; `uniform` [m/s2] is a further, uniform force.
+  void add_body_force(Real time, Vector3 uniform, DualCochain<Face>& circulation);
+  /// -G p less the pressure outside of outlets, added to what is there.
+  void add_pressure_force(const DualCochain<Cell>& p, DualCochain<Face>& circulation) const;
+
+  /// Solves (a M + b K) v = s for v = (U, t), s a circulation; given parts of v stay. `b` is viscosity times
+  /// the implicit weight.
+  SolveReport solve(Real mass_factor, Real viscous_factor, const DualCochain<Face>& circulation,
+                    FaceVelocity& velocity);
+
+  /// The part of a force on face velocities that drives fluxes, over the area [as a circulation], times
+  /// `factor`, added.
+  void add_normal_part(Real factor, const FaceVelocity& force, DualCochain<Face>& circulation) const;
+
+  /// What the first guess of the next convection() depends on: to be kept over a restart.
+  FaceVelocity& convection_guess() { return transposed_; }
+
+ private:
+  class System;
+  class TangentialSystem;
+
+  void subtract_upwind_part(const PrimalCochain<Face>& flux, const FaceVelocity& velocity);
+  void set_momentum_preconditioner(Real mass_factor, Real viscous_factor);
+  Real rounding_of(const FaceVelocity& velocity) const;
+
+  Executor executor_;
+  const Mesh& mesh_;
+  const FlowSettings& settings_;
+  const FlowBoundaries& boundaries_;
+  FluxMass mass_;
+  ViscousForm viscous_form_;
+  Integration integration_;
+  std::vector<Real> mass_diagonal_, viscous_diagonal_;
+  Field<Face> viscous_scale_;  // viscous_diagonal_ on the executor
+  IncidenceTable<Cell, Face> faces_of_cell_;
+  IncidenceTable<Face, Cell> cells_of_face_;
+  Geometry geometry_;
+
+  Field<Cell, Vector3> body_force_;  // [m/s2]
+  bool body_force_known_ = false;
+  Field<Cell, Vector3> outflow_, interpolated_;  // D U F [m4/s2], N U [m/s]
+  Field<Cell, Vector3> mean_;                    // v_c [m/s]; with upwinding only
+  Field<Cell, Tensor3> gradient_;                // g_c [1/s]; likewise
+  Field<Cell, Vector3> jump_outflow_;            // D b |U| J F [m4/s2]; likewise
+  FaceVelocity transported_;                     // y: W less the upwind part [m4/s2]
+  FaceVelocity transposed_;                      // x, K_tt x = T y [m3/s]
+  FaceVelocity force_, scratch_;                 // images of the viscous form
+  FaceVelocity convective_force_;
+  DualCochain<Face> circulation_;
+  PrimalCochain<Face> flux_;
+
+  ConjugateGradient<FaceVelocity> momentum_solver_, tangential_solver_;
+  FaceBlockJacobi momentum_preconditioner_, tangential_preconditioner_;
+  std::pair<Real, Real> preconditioner_for_{-1, -1};
+};
+
+}  // namespace curlew

@@ -1,0 +1,82 @@
+// Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "operators/cell_laplacian.hpp"
+#include "operators/flux_mass.hpp"
+#include "operators/incidence_operator.hpp"
+#include "physics/flow_boundary.hpp"
+#include "solvers/conjugate_gradient.hpp"
+#include "solvers/null_space.hpp"
+#include "solvers/preconditioners.hpp"
+
+namespace curlew {
+
+/// How far fluxes are from being divergence-free.
+struct DivergenceNorms {
+  Real max = 0;  ///< largest |D U| of a cell over the mean of | |D| |U| |
+  Real l2 = 0;   ///< |D U| over | |D| |U| |
+};
+
+/// Makes fluxes divergence-free by a pressure, with the diagonal star S_f = sum_c h_f / A_f for the mass:
+/// D S⁻¹ Dᵀ p = -a D U*, U = U* + S⁻¹ Dᵀ p / a on faces whose flux is free.
+///
+/// The star is only a stand-in for the consistent mass M. A step that extrapolates the pressure is stable
+/// when the eigenvalues of (D S⁻¹ Dᵀ)⁻¹ D M⁻¹ Dᵀ stay below 4/3 (docs/incompressible-flow.md); the largest is
+/// estimated, and the star scaled where it is above 1.25.
+class PressureProjection {
+ public:
+  PressureProjection(const Executor& executor, const Mesh& mesh, const FlowBoundaries& boundaries,
+                     const FluxMass& mass, SolverControl control);
+  ~PressureProjection();
+
+  /// Solves for p from the guess it holds, and corrects the fluxes. The tolerance is relative to a times the
+  /// l2 norm of | |D| |U*| |. p has mean zero in closed parts of the domain.
+  SolveReport project(Real a, PrimalCochain<Face>& flux, DualCochain<Cell>& p);
+  /// U = S⁻¹ r on free faces; the others stay.
+  void divide_by_star(const DualCochain<Face>& r, PrimalCochain<Face>& flux) const;
+
+  /// U of M U + (-Dᵀ) p = r that keeps the net outflow D U of what U holds: conjugate gradients within the
+  /// fluxes of one divergence, preconditioned by the projection with the star (Gould, Hribar & Nocedal, SIAM
+  /// J. Sci. Comput. 23, 2001). p is the first guess and the pressure found. Throws as ConjugateGradient.
+  SolveReport solve_mass(const DualCochain<Face>& r, PrimalCochain<Face>& flux, DualCochain<Cell>& p,
+                         SolverControl control);
+
+  DivergenceNorms divergence_of(const PrimalCochain<Face>& flux);
+  /// Of (D S⁻¹ Dᵀ)⁻¹ D M⁻¹ Dᵀ, estimated.
+  Real largest_eigenvalue() const { return largest_eigenvalue_; }
+  /// A sentence for the user where the star had to be scaled, else empty.
+  const std::string& note() const { return note_; }
+
+ private:
+  class FreeMass;
+
+  void set_star(Real factor);
+  void estimate_largest_eigenvalue();
+  SolveReport solve(ResidualScale scale, DualCochain<Cell>& p);
+
+  Executor executor_;
+  const Mesh& mesh_;
+  const FlowBoundaries& boundaries_;
+  const FluxMass& mass_;
+  Divergence divergence_;
+  IncidenceTable<Cell, Face> faces_of_cell_;
+  IncidenceTable<Face, Cell> cells_of_face_;
+  Real largest_eigenvalue_ = 0;
+  std::string note_;
+
+  Field<Face> inverse_star_;  // [1]; 0 where the flux is given
+  std::unique_ptr<CellLaplacian> laplacian_;
+  Field<Cell> volume_;
+  PrimalCochain<Cell> outflow_;
+  DualCochain<Cell> zero_, correction_;
+  DualCochain<Face> residual_, image_;
+  PrimalCochain<Face> direction_, preconditioned_;
+  PiecewiseConstantNullSpace<DualCochain<Cell>> null_space_;
+  ConjugateGradient<DualCochain<Cell>> solver_;
+  JacobiPreconditioner<DualCochain<Cell>> jacobi_;
+};
+
+}  // namespace curlew
