@@ -300,7 +300,8 @@ std::vector<ProgressItem> FlowSimulation::progress() const {
   std::vector<ProgressItem> items{{"Courant", fmt::format("{:.3g}", report_.courant)},
                                   {"divergence", fmt::format("{:.1e}", report_.divergence_max)},
                                   {"iterations", iterations},
-                                  {"energy", fmt::format("{:.6g} J", report_.kinetic_energy)}};
+                                  {"energy", fmt::format("{:.6g} {}", report_.kinetic_energy,
+                                                         mesh().topology().dimension() == 2 ? "J/m" : "J")}};
   if (settings_.time.steady) items.push_back({"change", fmt::format("{:.1e} per s", detector_.rate())});
   return items;
 }

@@ -270,15 +270,20 @@ void MonitorFiles::write(const Moment& moment, bool fields_are_written, Snapshot
   }
 }
 
-double MonitorFiles::value(const std::string& column, Snapshot& snapshot) const {
-  std::vector<std::string> valid;
+std::function<double(Snapshot&)> MonitorFiles::find(const std::string& column) const {
+  std::vector<std::string> valid;  // of the monitor named, or of all where none is
   for (const Monitor& monitor : monitors_) {
     if (!monitor.is_series) continue;
     const Columns& columns = monitor.table.columns;
+    const bool named = column.starts_with(monitor.name + ".");
+    if (named) valid.clear();
     for (std::size_t k = 0; k < columns.size(); ++k) {
       valid.push_back(monitor.name + "." + columns[k].name);
-      if (valid.back() == column) return monitor.table.values(snapshot)[k];
+      if (valid.back() == column) {
+        return [&table = monitor.table, k](Snapshot& snapshot) { return table.values(snapshot)[k]; };
+      }
     }
+    if (named) break;
   }
   throw InputError(
       fmt::format("no monitor writes \"{}\"{}", column, suggestion(column, valid, "columns of monitors")));

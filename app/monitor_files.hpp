@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <optional>
 #include <span>
@@ -53,15 +54,19 @@ class MonitorFiles {
   /// schedule of their own are due.
   void write(const Moment& moment, bool fields_are_written, Snapshot& snapshot);
 
-  /// The present value of a column, "MONITOR.COLUMN". Throws InputError for one that is not there, naming
-  /// those that are.
-  Real value(const std::string& column, Snapshot& snapshot) const;
+  /// The present value of "MONITOR.COLUMN". Throws InputError for one that is not there, naming those that
+  /// are.
+  double value(const std::string& column, Snapshot& snapshot) const { return find(column)(snapshot); }
+  /// Throws as value() does.
+  void require(const std::string& column) const { find(column); }
 
   /// What was last written, by monitor and column (lines, which are tables, left out).
   const std::map<std::string, std::map<std::string, double>>& last_values() const { return last_values_; }
 
  private:
   struct Monitor;
+
+  std::function<double(Snapshot&)> find(const std::string& column) const;
 
   Real start_;  // [s]
   std::filesystem::path directory_;

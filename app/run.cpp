@@ -86,6 +86,7 @@ class Run {
     const ScheduleSettings& output = settings_.output.schedule;
     const ScheduleSettings checkpoints{settings_.output.checkpoint, std::nullopt};
     const bool one_result = simulation_.one_result();
+    if (const auto watched = simulation_.watched()) files.monitors.require(*watched);
     if (!restarted && !one_result) {
       const Moment begin{simulation_.steps(), simulation_.time(), simulation_.time()};
       const auto snapshot = simulation_.snapshot();
