@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "app/checkpoint.hpp"
 #include "tests/end_to_end/program.hpp"
@@ -18,7 +19,7 @@ using testing::HasSubstr;
 using testing::Not;
 
 // A cavity whose lid starts and then moves to and fro, in steps of varying length, with all that is written.
-constexpr const char* cavity = R"([case]
+constexpr const char* cavity = R"TOML([case]
 name = "cavity"
 [mesh]
 file = "box.h5"
@@ -30,7 +31,7 @@ kinematic_viscosity = 0.01
 density = 2
 [time]
 end = 1
-courant = 0.3
+courant = 0.15
 step = 0.01
 [initial]
 velocity = [0, 0, 0]
@@ -71,7 +72,7 @@ patches = ["left", "top"]
 type = "time-average"
 fields = ["velocity", "pressure", "vorticity"]
 start = 0.3
-)";
+)TOML";
 
 class FlowFolder : public CaseFolder {
  public:
@@ -147,7 +148,7 @@ TEST_P(FlowRestart, continues_to_the_same_bytes) {
   ASSERT_EQ(folder.run({"--output", "whole"}).status, 0);
   const int last = folder.summary("whole").at("steps").get<int>();
   // After the first step, before and after the average has begun, and before the last step of all.
-  for (const int steps : {1, 11, 30, last - 1}) {
+  for (const int steps : {1, 11, 20, last - 1}) {
     const std::string parts = fmt::format("parts_{}", steps);
     ASSERT_EQ(folder.run({"--output", parts, "--steps", std::to_string(steps)}).status, 0);
     EXPECT_EQ(folder.summary(parts).at("status"), "stopped");
@@ -182,13 +183,15 @@ TEST(FlowStart, goes_on_with_the_velocity_of_an_earlier_run) {
   const auto before = folder.summary();
   folder.edit("velocity = [0, 0, 0]",
               fmt::format("file = \"out/checkpoint_{}.h5\"", before.at("steps").get<int>()));
-  folder.edit("cos(2*t)", "cos(2)");
   ASSERT_EQ(folder.run({"--output", "more", "--steps", "1"}).status, 0);
-  const auto energy = [](const nlohmann::json& summary) {
-    return summary.at("monitors").at("balance").at("kinetic_energy").get<double>();
-  };
-  EXPECT_NEAR(energy(folder.summary("more")) / energy(before), 1, 0.05);
-  EXPECT_NEAR(folder.summary("more").at("time").get<double>(), 0.01, 1e-12);
+  // The kinetic energy of the first row, at the start of [time].
+  std::istringstream rows(read_text(folder / "more/balance.csv"));
+  std::string row;
+  for (int k = 0; k < 3; ++k) std::getline(rows, row);
+  ASSERT_TRUE(row.starts_with("0,")) << row;
+  EXPECT_NEAR(
+      std::stod(row.substr(2)) / before.at("monitors").at("balance").at("kinetic_energy").get<double>(), 1,
+      1e-6);
 }
 
 TEST(FlowSteady, stops_when_nothing_changes_any_more) {
@@ -227,7 +230,9 @@ TEST(FlowSteady, names_the_columns_there_are) {
 
 TEST(FlowDiverged, leaves_the_fields_of_the_moment_and_the_last_good_checkpoint) {
   const FlowFolder folder;
-  folder.edit("cos(2*t)", "t < 0.6 ? 1 : 1e200");
+  // A fluid at rest costs no iteration; when the lid starts, the few that are allowed do not do.
+  folder.edit("cos(2*t)", "t < 0.6 ? 0 : 1");
+  folder.edit("[output]", "[solver.pressure]\nmax_iterations = 3\n[output]");
   const Outcome run = run_curlew(folder.path(), {"run", "case.toml"});
   EXPECT_EQ(run.status, 3);
   EXPECT_THAT(run.error, AllOf(HasSubstr("error: step "), HasSubstr("cavity_diverged.hdf")));
@@ -238,7 +243,8 @@ TEST(FlowDiverged, leaves_the_fields_of_the_moment_and_the_last_good_checkpoint)
   const auto checkpoint = find_newest_valid_checkpoint(folder / "out");
   ASSERT_TRUE(checkpoint);
   EXPECT_GE(checkpoint->checkpoint.time, 0.5);
-  EXPECT_LT(checkpoint->checkpoint.time, 0.55);
+  EXPECT_LT(checkpoint->checkpoint.time, 0.6);
+  EXPECT_GT(line_count(folder / "out/residuals.csv"), 5);
 }
 
 }  // namespace
