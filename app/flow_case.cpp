@@ -102,7 +102,8 @@ void FlowReader::read_model() {
   const std::array<std::string, 6> schemes = {"sbdf2",  "crank-nicolson-ab2", "euler", "ssp-rk2", "ssp-rk3",
                                               "ssp-rk4"};
   const Section model = root_.table("model");
-  assign(case_.flow.convection, model.choice("convection", convections));
+  const auto convection = model.choice("convection", convections);
+  assign(case_.flow.convection, convection);
   assign(case_.flow.scheme, model.choice("scheme", schemes));
   if (const auto blend = model.number("blend", {.allowed = Allowed::NonNegative})) {
     case_.flow.blend = *blend;
@@ -110,7 +111,8 @@ void FlowReader::read_model() {
       model.error("blend",
                   fmt::format("blend of [model], the share of upwind, must be from 0 to 1, not {}", *blend));
     }
-    if (case_.flow.convection != ConvectionScheme::Blended) {
+    const bool is_known = convection || !model.has("convection");
+    if (is_known && case_.flow.convection != ConvectionScheme::Blended) {
       refuse_without(model, std::array{"blend"}, "convection = \"blended\"");
     }
   }

@@ -290,6 +290,17 @@ TEST(FlowCase, StartsFromAFile) {
   EXPECT_EQ(read(text, {}, folder.path()).initial_file, folder / "checkpoint_7.h5");
 }
 
+TEST(FlowCase, TheDocumentedExampleIsRight) {
+  const std::filesystem::path errors = CURLEW_ERRORS_DIRECTORY;
+  const std::string text = read_text(errors.parent_path().parent_path() / "docs" / "case-file.md");
+  const std::string opening = "```toml\n";
+  const std::size_t begin = text.find(opening) + opening.size();
+  const FlowCase flow_case =
+      read(text.substr(begin, text.find("```", begin) - begin), {"mesh.file=slab.msh"});
+  EXPECT_EQ(flow_case.name, "channel");
+  EXPECT_EQ(flow_case.boundaries.size(), 4u);
+}
+
 TEST(FlowCase, IsNotReadFromAHeatCase) {
   EXPECT_THAT(message_of<InputErrors>([] { read(minimal, {"model.type=heat-diffusion"}); }),
               HasSubstr("is no model of a flow; valid models: classical-fractional-step"));
