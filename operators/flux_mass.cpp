@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <Eigen/Dense>
+#include <cmath>
 #include <utility>
 
 #include "kernels/error.hpp"
@@ -140,6 +142,40 @@ std::vector<Real> FluxMass::diagonal() const {
     }
   });
   return diagonal;
+}
+
+std::vector<Real> FluxMass::ratio_of_diagonal_star() const {
+  std::vector<Real> ratio(at(faces_of_cell_.rows()));
+  parallel_for(ratio.size(), [&](std::size_t c) {
+    const auto faces = faces_of_cell_[Id<Cell>(static_cast<Index>(c))];
+    const Index count = faces.size();
+    const Vector3 centre = geometry_.cell_centroids()[c];
+    const Real volume = geometry_.cell_volumes()[c];
+    // In fluxes scaled by the root of the star, whose matrix is then the identity.
+    using Matrix = Eigen::Matrix<Real, Eigen::Dynamic, Eigen::Dynamic, Eigen::ColMajor>;
+    Matrix arms(3, count), rest(count, count);
+    for (Index k = 0; k < count; ++k) {
+      const std::size_t f = at(faces[k].id.value());
+      const Vector3 area = faces[k].sign * geometry_.face_areas()[f];
+      const Vector3 arm = geometry_.face_centroids()[f] - centre;
+      const Real root = std::sqrt(dot(arm, area) / dot(area, area));
+      arms.col(k) << arm.x / root, arm.y / root, arm.z / root;
+      for (Index j = 0; j < count; ++j) {
+        const Vector3 other = geometry_.face_centroids()[at(faces[j].id.value())] - centre;
+        rest(k, j) = -root * dot(area, other) / volume;
+      }
+    }
+    for (Index j = 0; j < count; ++j) {
+      const std::size_t f = at(faces[j].id.value());
+      const Vector3 area = faces[j].sign * geometry_.face_areas()[f];
+      const Real root = std::sqrt(dot(geometry_.face_centroids()[f] - centre, area) / dot(area, area));
+      rest.col(j) /= root;
+      rest(j, j) += 1;
+    }
+    const Matrix mass = arms.transpose() * arms / volume + weight_[c] * rest.transpose() * rest;
+    ratio[c] = 1 / Eigen::SelfAdjointEigenSolver<Matrix>(mass, Eigen::EigenvaluesOnly).eigenvalues()(0);
+  });
+  return ratio;
 }
 
 }  // namespace curlew

@@ -31,6 +31,9 @@ class FluxMass : public Operator<PrimalCochain<Face>, DualCochain<Face>> {
 
   /// Diagonal entries [1].
   std::vector<Real> diagonal() const;
+  /// Largest eigenvalue of the diagonal star h/A against M within each cell: the star is at most that many
+  /// times M, sum by sum.
+  std::vector<Real> ratio_of_diagonal_star() const;
 
  private:
   Executor executor_;

@@ -109,7 +109,6 @@ FractionalStep::FractionalStep(const Executor& executor, const Mesh& mesh, FlowS
       interpolation_(executor, mesh),
       reaction_(executor, now_.flux.size(), "reaction", "m4/s2"),
       interpolated_(executor, now_.pressure.size(), "interpolated velocity", "m/s") {
-  if (!projection_.note().empty()) notes_.push_back(projection_.note());
   const auto volumes = mesh.geometry().cell_volumes().host();
   volume_ = std::accumulate(volumes.begin(), volumes.end(), Real(0));
   if (settings_.mean_flow) {

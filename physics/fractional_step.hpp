@@ -31,7 +31,6 @@ class FractionalStep : public IncompressibleFlow {
   Real mean_flow_force() const override { return mean_flow_force_; }
   BoundaryForces boundary_forces() const override;
   EnergyBudget energy_budget() const override;
-  const std::vector<std::string>& notes() const override { return notes_; }
 
  protected:
   /// `simplex_weight`: see FluxMass.
@@ -72,7 +71,6 @@ class FractionalStep : public IncompressibleFlow {
   FlowBoundaries boundaries_;
   mutable Momentum momentum_;  // its scratch
   PressureProjection projection_;
-  std::vector<std::string> notes_;
 
   Level now_, before_, next_;
   DualCochain<Face> rate_;                 // M dU/dt over the last step [m2/s2]

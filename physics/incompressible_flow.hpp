@@ -86,9 +86,6 @@ class IncompressibleFlow {
     Real residual() const { return body_power + boundary_power - dissipation - rate; }
   };
   virtual EnergyBudget energy_budget() const = 0;
-
-  /// What a user should know of how the mesh and the method fit, a sentence each.
-  virtual const std::vector<std::string>& notes() const = 0;
 };
 
 }  // namespace curlew

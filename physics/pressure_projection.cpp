@@ -142,25 +142,17 @@ PressureProjection::PressureProjection(const Executor& executor, const Mesh& mes
       solver_(executor, volume_.size(), "pressure", control),
       jacobi_(executor, volume_.size()) {
   volume_.copy_from_host(volumes_of(mesh));
-  set_star(1);
-  estimate_largest_eigenvalue();
-  constexpr Real allowed = 1.25;
-  if (largest_eigenvalue_ > allowed) {
-    const Real factor = largest_eigenvalue_ / 1.2;
-    note_ = fmt::format(
-        "the mesh is so skewed that the pressure step's star is scaled by {:.3f} (largest eigenvalue {:.3f}, "
-        "allowed {:.2f}); pressure is less accurate in time",
-        factor, largest_eigenvalue_, allowed);
-    set_star(factor);
-    largest_eigenvalue_ /= factor;
-  }
+  set_star();
 }
 
 PressureProjection::~PressureProjection() = default;
 
-void PressureProjection::set_star(Real factor) {
+void PressureProjection::set_star() {
   const Topology& topology = mesh_.topology();
   const Geometry& geometry = mesh_.geometry();
+  // Below 4/3 by a margin; where a cell's own ratio is larger its share is scaled down.
+  constexpr Real allowed = 1.3;
+  const std::vector<Real> ratio = mass_.ratio_of_diagonal_star();
   std::vector<Real> inverse(at(topology.faces().size()), 0);
   for (const Id<Face> f : topology.faces()) {
     if (boundaries_.hold_of_face()[at(f.value())] != FaceHold::Free) continue;
@@ -168,7 +160,8 @@ void PressureProjection::set_star(Real factor) {
     Real star = 0;
     for (const auto [c, sign] : topology.cells_of_face()[f]) {
       const Vector3 arm = geometry.face_centroids()[at(f.value())] - geometry.cell_centroids()[at(c.value())];
-      star += factor * sign * dot(arm, area) / dot(area, area);  // h / A
+      const Real scale = std::min(Real(1), allowed / ratio[at(c.value())]);
+      star += scale * sign * dot(arm, area) / dot(area, area);  // h / A
     }
     inverse[at(f.value())] = 1 / star;
   }
@@ -271,52 +264,6 @@ SolveReport PressureProjection::solve_mass(const DualCochain<Face>& r, PrimalCoc
   report.residual = reference > 0 ? std::sqrt(rz / reference) : 0;
   if (null_space_.parts() > 0) null_space_.match_means(volume_, zero_, p);
   return report;
-}
-
-void PressureProjection::estimate_largest_eigenvalue() {
-  // Power iteration; a few steps find the largest of many close eigenvalues to a percent or so.
-  constexpr int steps = 10;
-  const SolverControl rough{1e-3, 0, 10000};
-  ConjugateGradient<PrimalCochain<Face>> mass_solver(executor_, inverse_star_.size(), "fluxes", rough);
-  ConjugateGradient<DualCochain<Cell>> pressure_solver(executor_, volume_.size(), "pressure", rough);
-  JacobiPreconditioner<PrimalCochain<Face>> mass_jacobi(executor_, inverse_star_.size());
-  DualCochain<Face> diagonal(executor_, inverse_star_.size(), "diagonal", "1");
-  diagonal.copy_from_host(mass_.diagonal());
-  for_each(executor_, diagonal.range(), FreePartOnFace{std::as_const(inverse_star_).view(), diagonal.view()});
-  mass_jacobi.set_diagonal(diagonal);
-  const FreeMass free_mass(*this);
-  const bool closed = null_space_.parts() > 0;
-
-  DualCochain<Cell> x(executor_, volume_.size(), "eigenvector", "1");
-  std::vector<Real> start(at(x.size()));
-  for (std::size_t c = 0; c < start.size(); ++c) {
-    // Noise without a pattern, the same in every run.
-    const std::uint64_t mixed = (static_cast<std::uint64_t>(c) + 1) * 0x9e3779b97f4a7c15ull;
-    start[c] = static_cast<Real>(mixed >> 11) / static_cast<Real>(1ull << 52) - 1;
-  }
-  x.copy_from_host(start);
-  PrimalCochain<Cell> image(executor_, volume_.size(), "image", "1");
-  const auto cells_of = cells_of_face_.view(executor_.space());
-  for (int step = 0; step < steps; ++step) {
-    residual_.fill(0);
-    for_each(executor_, residual_.range(),
-             AddDifferenceOnFace{cells_of, 1, std::as_const(inverse_star_).view(), std::as_const(x).view(),
-                                 residual_.view()});
-    direction_.fill(0);
-    mass_solver.solve(free_mass, mass_jacobi, residual_, direction_,
-                      {std::sqrt(inner_product(residual_, residual_)), 0});
-    divergence_.apply(direction_, outflow_);
-    laplacian_->apply(x, image);
-    const Real size = inner_product(image, x);
-    if (!(size > 0)) return;  // a single cell: nothing to project
-    largest_eigenvalue_ = std::max(largest_eigenvalue_, inner_product(outflow_, x) / size);
-    if (closed) null_space_.make_consistent(outflow_);
-    const Real norm_of_outflow = std::sqrt(inner_product(outflow_, outflow_));
-    pressure_solver.solve(*laplacian_, jacobi_, outflow_, x, {norm_of_outflow, 0},
-                          closed ? &null_space_ : nullptr);
-    const Real scale = std::sqrt(inner_product(x, x));
-    linear_combination(0, x, 1 / scale, x);
-  }
 }
 
 DivergenceNorms PressureProjection::divergence_of(const PrimalCochain<Face>& flux) {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <memory>
-#include <string>
 
 #include "operators/cell_laplacian.hpp"
 #include "operators/flux_mass.hpp"
@@ -24,8 +23,9 @@ struct DivergenceNorms {
 /// D S⁻¹ Dᵀ p = -a D U*, U = U* + S⁻¹ Dᵀ p / a on faces whose flux is free.
 ///
 /// The star is only a stand-in for the consistent mass M. A step that extrapolates the pressure is stable
-/// when the eigenvalues of (D S⁻¹ Dᵀ)⁻¹ D M⁻¹ Dᵀ stay below 4/3 (docs/incompressible-flow.md); the largest is
-/// estimated, and the star scaled where it is above 1.25.
+/// when the eigenvalues of (D S⁻¹ Dᵀ)⁻¹ D M⁻¹ Dᵀ stay below 4/3 (docs/incompressible-flow.md). The largest is
+/// at most the largest ratio of the star to the mass within one cell; in cells where that exceeds 1.3 their
+/// share of the star is scaled down to it.
 class PressureProjection {
  public:
   PressureProjection(const Executor& executor, const Mesh& mesh, const FlowBoundaries& boundaries,
@@ -45,16 +45,13 @@ class PressureProjection {
                          SolverControl control);
 
   DivergenceNorms divergence_of(const PrimalCochain<Face>& flux);
-  /// Of (D S⁻¹ Dᵀ)⁻¹ D M⁻¹ Dᵀ, estimated.
-  Real largest_eigenvalue() const { return largest_eigenvalue_; }
-  /// A sentence for the user where the star had to be scaled, else empty.
-  const std::string& note() const { return note_; }
+  /// 1/S, one per face; 0 where the flux is given.
+  const Field<Face>& inverse_star() const { return inverse_star_; }
 
  private:
   class FreeMass;
 
-  void set_star(Real factor);
-  void estimate_largest_eigenvalue();
+  void set_star();
   SolveReport solve(ResidualScale scale, DualCochain<Cell>& p);
 
   Executor executor_;
@@ -64,8 +61,6 @@ class PressureProjection {
   Divergence divergence_;
   IncidenceTable<Cell, Face> faces_of_cell_;
   IncidenceTable<Face, Cell> cells_of_face_;
-  Real largest_eigenvalue_ = 0;
-  std::string note_;
 
   Field<Face> inverse_star_;  // [1]; 0 where the flux is given
   std::unique_ptr<CellLaplacian> laplacian_;
