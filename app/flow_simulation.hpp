@@ -23,7 +23,6 @@ class FlowSimulation final : public Simulation {
   const CaseSettings& settings() const override { return settings_; }
   Real start_time() const override { return settings_.time.start; }
   std::optional<Real> end_time() const override;
-  std::vector<std::string> notes() const override { return flow_->notes(); }
   bool one_result() const override { return false; }
 
   void start() override;

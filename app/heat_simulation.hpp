@@ -26,7 +26,6 @@ class HeatSimulation final : public Simulation {
   const CaseSettings& settings() const override { return settings_; }
   Real start_time() const override { return settings_.time.start; }
   std::optional<Real> end_time() const override;
-  std::vector<std::string> notes() const override { return {}; }
   bool one_result() const override { return settings_.time.steady; }
 
   void start() override;

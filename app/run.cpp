@@ -37,7 +37,6 @@ class Run {
   int run() {
     began_ = Progress::wall_seconds();
     for (const std::string& note : mesh_.notes()) progress_.note(note);
-    for (const std::string& note : simulation_.notes()) progress_.note(note);
     install_signal_handlers();
     make_directory(directory_);
     const std::optional<Real> restart_time = start();

@@ -28,8 +28,6 @@ class Simulation {
   virtual const CaseSettings& settings() const = 0;
   virtual Real start_time() const = 0;               ///< [s]
   virtual std::optional<Real> end_time() const = 0;  ///< [s]; nothing where only the results decide
-  /// What a user should know of how mesh and model fit, a sentence each.
-  virtual std::vector<std::string> notes() const = 0;
   /// The steady state is solved for at once: there is one result, and nothing in between.
   virtual bool one_result() const = 0;
 

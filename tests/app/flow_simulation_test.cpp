@@ -47,7 +47,6 @@ class KnownFlow final : public IncompressibleFlow {
   Real mean_flow_force() const override { return 0; }
   BoundaryForces boundary_forces() const override { return {}; }
   EnergyBudget energy_budget() const override { return {}; }
-  const std::vector<std::string>& notes() const override { return notes_; }
 
   std::vector<Real> started_from_;
 
@@ -76,7 +75,6 @@ class KnownFlow final : public IncompressibleFlow {
   PrimalCochain<Face> flux_{executor_, mesh_.topology().faces().size(), "flux", "m3/s"};
   Field<Face, Vector3> velocity_{executor_, mesh_.topology().faces().size(), "velocity", "m/s"};
   DualCochain<Cell> pressure_{executor_, mesh_.topology().cells().size(), "pressure", "m2/s2"};
-  std::vector<std::string> notes_;
 };
 
 const FieldDescription velocity{"velocity", "m/s", 3}, pressure{"pressure", "Pa", 1};
