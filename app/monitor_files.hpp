@@ -16,8 +16,8 @@
 
 namespace curlew {
 
-/// What the monitors of a run look at. They ask only for what they need when it is due, and
-/// several may ask for the same: costly values should be kept until the next step.
+/// What the monitors of a run look at. They ask only for what they need when it is due, and several may ask
+/// for the same: costly values should be kept until the next step.
 class Snapshot {
  public:
   virtual ~Snapshot() = default;
