@@ -550,7 +550,8 @@ const ModelOffer& flow_offer() {
        {"streamfunction", "m2/s", 1}},
       2,
       {"velocity", "m3/s", "m2/s"},
-      {"probe", "line", "extrema", "average", "flux", "forces", "energy", "time-average"}};
+      {"probe", "line", "extrema", "average", "flux", "forces", "energy", "time-average"},
+      3};
   return offer;
 }
 
