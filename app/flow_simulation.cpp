@@ -9,6 +9,7 @@
 
 #include "kernels/error.hpp"
 #include "kernels/reduction.hpp"
+#include "kernels/vector_kernels.hpp"
 #include "physics/flow_fields.hpp"
 #include "physics/flow_monitors.hpp"
 
@@ -34,12 +35,6 @@ struct DistanceOnFace {
   CURLEW_HOST_DEVICE Real operator()(Id<Face> f) const { return norm(v[f] - w[f]); }
 };
 
-struct CopyOnFace {
-  View<Face, const Vector3> from;
-  View<Face, Vector3> to;
-  CURLEW_HOST_DEVICE void operator()(Id<Face> f) const { to[f] = from[f]; }
-};
-
 /// The present state of a flow on the host; fields are made when first asked for.
 class PresentFlow final : public FlowSnapshot {
  public:
@@ -61,7 +56,7 @@ class PresentFlow final : public FlowSnapshot {
       const auto pressure = std::get<View<Cell, const Real>>(values);
       if (pressure_gradient_.empty()) {
         pressure_gradient_ = least_squares_gradient(
-            flow_.mesh(), {pressure.data(), at(flow_.mesh().topology().cells().size())});
+            flow_.mesh().unfolded(), {pressure.data(), at(flow_.mesh().topology().cells().size())});
       }
       return LinearCellScalars{pressure, view(pressure_gradient_)};
     }
@@ -69,17 +64,45 @@ class PresentFlow final : public FlowSnapshot {
   }
 
   std::span<const Real> patch_flows() override {
-    if (patch_flows_.empty()) patch_flows_ = patch_outflows(flow_.mesh(), flow_.flux());
+    if (patch_flows_.empty()) {
+      const Mesh& mesh = flow_.mesh();
+      const std::vector<Patch>& shown = mesh.unfolded().topology().patches();
+      const std::vector<Real> flows = patch_outflows(mesh, flow_.flux());
+      patch_flows_.assign(shown.size(), 0);  // nothing leaves through periodic ones
+      for (std::size_t p = 0; p < flows.size(); ++p) {
+        const auto place = std::ranges::find(shown, mesh.topology().patches()[p].name, &Patch::name);
+        patch_flows_[static_cast<std::size_t>(place - shown.begin())] = flows[p];
+      }
+    }
     return patch_flows_;
   }
   Real density() override { return flow_.settings().density; }
   const IncompressibleFlow::BoundaryForces& boundary_forces() override {
-    if (!forces_) forces_ = flow_.boundary_forces();
+    if (!forces_) {
+      const Mesh& mesh = flow_.mesh();
+      const Range<Face> shown = mesh.unfolded().topology().boundary_faces();
+      const auto& own = forces_of_flow();
+      forces_.emplace();
+      forces_->pressure.resize(at(shown.size()));
+      forces_->viscous.resize(at(shown.size()));
+      for (const Id<Face> f : mesh.topology().boundary_faces()) {
+        const std::size_t b = at(f.value() - mesh.topology().boundary_faces().first());
+        const std::size_t place = at(mesh.unfolded_face(f).value() - shown.first());
+        forces_->pressure[place] = own.pressure[b];
+        forces_->viscous[place] = own.viscous[b];
+      }
+    }
     return *forces_;
   }
   IncompressibleFlow::EnergyBudget energy_budget() override { return flow_.energy_budget(); }
 
  private:
+  /// One entry per boundary face of the flow's own mesh.
+  const IncompressibleFlow::BoundaryForces& forces_of_flow() {
+    if (!forces_of_flow_) forces_of_flow_ = flow_.boundary_forces();
+    return *forces_of_flow_;
+  }
+
   struct NodeValues {
     std::vector<Real> values;
   };
@@ -115,7 +138,7 @@ class PresentFlow final : public FlowSnapshot {
     if (name == "q_criterion") return q_criterion(gradient(flow_.face_velocity())).to_host();
     if (name == "divergence") return divergence(mesh, flow_.flux()).to_host();
     if (name == "wall_shear_stress" || name == "y_plus") {
-      WallFriction friction = wall_friction(mesh, flow_.settings(), boundary_forces());
+      WallFriction friction = wall_friction(mesh, flow_.settings(), forces_of_flow());
       if (name == "y_plus") return std::move(friction.y_plus);
       return std::move(friction.shear_stress);
     }
@@ -138,7 +161,7 @@ class PresentFlow final : public FlowSnapshot {
   std::vector<Tensor3> velocity_gradient_;  // [1/s]
   std::vector<Vector3> pressure_gradient_;  // [Pa/m]
   std::vector<Real> patch_flows_;           // [m3/s]
-  std::optional<IncompressibleFlow::BoundaryForces> forces_;
+  std::optional<IncompressibleFlow::BoundaryForces> forces_of_flow_, forces_;
 };
 
 /// Values whose names begin with `prefix`, without it.
@@ -158,7 +181,7 @@ FlowStepReport start_flow(IncompressibleFlow& flow, const FlowCase& settings) {
   if (settings.initial_file) {
     const std::string path = settings.initial_file->string();
     const Checkpoint earlier = read_checkpoint(*settings.initial_file);
-    require_checkpoint_of(flow_method_names[at(int(settings.method))], flow.mesh(), earlier, path);
+    require_checkpoint_of(flow_method_names[at(int(settings.method))], flow.mesh().unfolded(), earlier, path);
     return flow.start(std::span<const Real>(earlier.arrays.at("flux")), time);
   }
   if (settings.initial_velocity) return flow.start(*settings.initial_velocity, time);
@@ -242,8 +265,7 @@ bool FlowSimulation::finished() const {
 
 void FlowSimulation::advance() {
   if (previous_velocity_) {
-    for_each(previous_velocity_->executor(), previous_velocity_->range(),
-             CopyOnFace{flow_->face_velocity().view(), previous_velocity_->view()});
+    copy(flow_->face_velocity(), *previous_velocity_);
   }
   const Real before = time();
   step_ = control_.next(before, flow_->courant_rate());

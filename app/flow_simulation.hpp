@@ -19,7 +19,7 @@ class FlowSimulation final : public Simulation {
   FlowSimulation(FlowCase settings, std::unique_ptr<IncompressibleFlow> flow);
 
   const std::string& model() const override { return flow_method_names[at(int(settings_.method))]; }
-  const Mesh& mesh() const override { return flow_->mesh(); }
+  const Mesh& mesh() const override { return flow_->mesh().unfolded(); }
   const CaseSettings& settings() const override { return settings_; }
   Real start_time() const override { return settings_.time.start; }
   std::optional<Real> end_time() const override;

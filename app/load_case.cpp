@@ -8,6 +8,7 @@
 #include "app/flow_simulation.hpp"
 #include "app/heat_simulation.hpp"
 #include "kernels/error.hpp"
+#include "mesh/periodic.hpp"
 #include "physics/classical_fractional_step.hpp"
 
 namespace curlew {
@@ -27,6 +28,24 @@ void check(const HeatCase& settings, const Mesh& mesh, Diagnostics& diagnostics)
 void check(const FlowCase& settings, const Mesh& mesh, Diagnostics& diagnostics) {
   check_against_mesh(settings, mesh.topology().dimension(), patch_names(mesh), mesh.topology().region_names(),
                      diagnostics);
+}
+
+/// The mesh that the model runs on.
+Mesh prepared(const HeatCase&, Mesh mesh, Diagnostics&) {
+  return mesh;
+}
+
+/// With the periodic patches joined.
+Mesh prepared(const FlowCase& settings, Mesh mesh, Diagnostics& diagnostics) {
+  std::vector<PeriodicPair> pairs;
+  for (const auto& [first, second] : periodic_pairs(settings)) pairs.push_back({first.name, second.name});
+  if (pairs.empty() || !diagnostics.empty()) return mesh;
+  try {
+    return make_periodic(mesh, pairs).mesh;
+  } catch (const InputError& error) {
+    diagnostics.error(periodic_pairs(settings).front()[0].location, error.what());
+    return mesh;
+  }
 }
 
 /// Whether a file is for the reader of flows. What is wrong with its model is for the readers to report.
@@ -54,8 +73,9 @@ LoadedCase load_case(const std::filesystem::path& path, std::span<const std::str
   const auto load = [&](const auto& settings) {
     if (settings.mesh.file.empty()) return;
     try {
-      loaded.mesh = std::make_unique<const Mesh>(read_mesh(settings.mesh));
-      check(settings, *loaded.mesh, diagnostics);
+      Mesh mesh = read_mesh(settings.mesh);
+      check(settings, mesh, diagnostics);
+      loaded.mesh = std::make_unique<const Mesh>(prepared(settings, std::move(mesh), diagnostics));
     } catch (const InputErrors& errors) {
       diagnostics.add(errors);
     } catch (const InputError& error) {

@@ -22,7 +22,7 @@ using AnyCase = std::variant<HeatCase, FlowCase>;
 /// A case that fits its mesh.
 struct LoadedCase {
   AnyCase settings;
-  std::unique_ptr<const Mesh> mesh;
+  std::unique_ptr<const Mesh> mesh;  ///< periodic patches joined
 };
 
 /// Reads a case of whatever model; what is wrong goes to `diagnostics` as in read_heat_case.

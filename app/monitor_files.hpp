@@ -33,6 +33,7 @@ class Snapshot {
 class FlowSnapshot : public Snapshot {
  public:
   virtual Real density() = 0;  ///< [kg/m3]
+  /// One entry per boundary face of the mesh that results are shown on.
   virtual const IncompressibleFlow::BoundaryForces& boundary_forces() = 0;
   virtual IncompressibleFlow::EnergyBudget energy_budget() = 0;
 };

@@ -24,6 +24,7 @@ class Simulation {
   virtual ~Simulation() = default;
 
   virtual const std::string& model() const = 0;  ///< [model] type
+  /// The mesh that results are shown on, whose nodes have positions.
   virtual const Mesh& mesh() const = 0;
   virtual const CaseSettings& settings() const = 0;
   virtual Real start_time() const = 0;               ///< [s]

@@ -420,7 +420,7 @@ Momentum::Momentum(const Executor& executor, const Mesh& mesh, const FlowSetting
   for (std::size_t f = 0; f < tangential.size(); ++f) {
     if (boundaries.hold_of_face()[f] == FaceHold::All) tangential[f] = 0;
   }
-  tangential_preconditioner_.set_diagonal(normal, tangential);
+  set_preconditioner(tangential_preconditioner_, std::move(normal), std::move(tangential));
 }
 
 Momentum::~Momentum() = default;
@@ -574,8 +574,18 @@ void Momentum::set_momentum_preconditioner(Real mass_factor, Real viscous_factor
                                        : mass_factor * mass_diagonal_[f] * dot(area, area) +
                                              viscous_factor * viscous_diagonal_[f];
   }
-  momentum_preconditioner_.set_diagonal(normal, tangential);
+  set_preconditioner(momentum_preconditioner_, std::move(normal), std::move(tangential));
   preconditioner_for_ = now;
+}
+
+void Momentum::set_preconditioner(FaceBlockJacobi& preconditioner, std::vector<Real> normal,
+                                  std::vector<Real> tangential) const {
+  if (!settings_.momentum_jacobi) {
+    for (std::vector<Real>* diagonal : {&normal, &tangential}) {
+      for (Real& entry : *diagonal) entry = entry > 0 ? 1 : 0;
+    }
+  }
+  preconditioner.set_diagonal(normal, tangential);
 }
 
 }  // namespace curlew
