@@ -1,0 +1,384 @@
+// Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
+#include "physics/momentum.hpp"
+
+#include <gtest/gtest.h>
+
+#include "operators/interpolation.hpp"
+#include "tests/physics/flow_matrices.hpp"
+#include "tests/physics/flow_setup.hpp"
+
+namespace curlew {
+namespace {
+
+constexpr Real simplex_weight = 2;
+
+/// Walls, symmetry and outlets in turn over the patches.
+FlowSettings mixed_settings(const Mesh& mesh, int first) {
+  FlowSettings settings = settings_with(mesh, Wall{});
+  for (std::size_t p = 0; p < settings.boundaries.size(); ++p) {
+    const int kind = (static_cast<int>(p) + first) % 3;
+    if (kind == 1) settings.boundaries[p] = Symmetry{};
+    if (kind == 2) settings.boundaries[p] = Outlet{};
+  }
+  return settings;
+}
+
+/// One mesh with given boundaries, momentum on it, and fields to work with.
+struct Bench {
+  Bench(const Mesh& on, FlowSettings with)
+      : mesh(on),
+        settings(std::move(with)),
+        boundaries(Executor::serial(), mesh, settings),
+        momentum(Executor::serial(), mesh, settings, boundaries, simplex_weight),
+        free(mesh, boundaries),
+        flux(Executor::serial(), mesh.topology().faces().size(), "flux", "m3/s"),
+        velocity(Executor::serial(), flux.size(), "velocity", "m/s"),
+        circulation(Executor::serial(), flux.size(), "circulation", "m2/s") {
+    boundaries.update(0);
+  }
+  /// Sets fluxes and velocities, whose normal parts become those of the fluxes.
+  void set(const std::vector<Real>& fluxes, const std::vector<Vector3>& velocities) {
+    flux.copy_from_host(fluxes);
+    velocity.copy_from_host(velocities);
+    boundaries.impose(flux, velocity);
+    momentum.set_normal_part(flux, velocity);
+  }
+  const Mesh& mesh;
+  FlowSettings settings;
+  FlowBoundaries boundaries;
+  Momentum momentum;
+  FreeUnknowns free;
+  PrimalCochain<Face> flux;
+  FaceVelocity velocity;
+  DualCochain<Face> circulation;
+};
+
+/// -K_tt⁻¹ K_t. as a matrix on whole face velocities.
+Eigen::MatrixXd closure(const FlowMatrices& m, const FreeUnknowns& free) {
+  if (free.tangents.cols() == 0) return Eigen::MatrixXd::Zero(m.d * m.faces, m.d * m.faces);
+  const Eigen::MatrixXd rows = free.tangents.transpose() * m.viscous;
+  return -free.tangents * (rows * free.tangents).ldlt().solve(rows);
+}
+
+/// Face velocities without their free tangential parts.
+Eigen::VectorXd given_part(const FreeUnknowns& free, const Eigen::VectorXd& v) {
+  return v - free.tangents * (free.tangents.transpose() * v);
+}
+
+class MomentumOnShelf : public testing::TestWithParam<ShelfMesh> {
+ protected:
+  const Mesh mesh_{GetParam().raw};
+  const int d_ = mesh_.topology().dimension();
+  const Index faces_ = mesh_.topology().faces().size();
+  const FlowMatrices m_{mesh_, simplex_weight};
+
+  /// The same kinds of boundary with moving walls: held values that are not zero.
+  FlowSettings moving(int first) const {
+    FlowSettings settings = mixed_settings(mesh_, first);
+    bool open = false;
+    for (const FlowBoundary& boundary : settings.boundaries)
+      open = open || std::holds_alternative<Outlet>(boundary);
+    for (FlowBoundary& boundary : settings.boundaries) {
+      if (!std::holds_alternative<Wall>(boundary)) continue;
+      boundary =
+          Wall{steady_vector([open, this](Vector3 x) {
+                 const Vector3 turning{1 - x.y, x.x, 0};
+                 return open ? turning + Vector3{x.x, std::sin(x.y), d_ == 2 ? 0 : 0.3 * x.x} : turning;
+               }),
+               {}};
+    }
+    return settings;
+  }
+  /// A velocity on walls whose total flux through them need not vanish is no use in a closed domain.
+  bool balanced(const FlowSettings& settings) const {
+    for (const FlowBoundary& boundary : settings.boundaries)
+      if (std::holds_alternative<Outlet>(boundary)) return true;
+    for (const FlowBoundary& boundary : settings.boundaries)
+      if (std::holds_alternative<Symmetry>(boundary)) return false;
+    return true;
+  }
+};
+
+TEST_P(MomentumOnShelf, tangential_velocities_follow_from_the_dense_closure) {
+  for (const int first : {0, 1, 2}) {
+    const FlowSettings settings = moving(first);
+    if (!balanced(settings)) continue;
+    Bench bench(mesh_, settings);
+    bench.set(arbitrary(faces_), arbitrary_vectors(mesh_, faces_, 5));
+    const Eigen::VectorXd given = given_part(bench.free, column_of(bench.velocity.to_host(), d_));
+    const Eigen::VectorXd expected = given + closure(m_, bench.free) * given;
+    bench.momentum.close(bench.velocity);
+    const Eigen::VectorXd v = column_of(bench.velocity.to_host(), d_);
+    EXPECT_LE((v - expected).cwiseAbs().maxCoeff(), 1e-7 * expected.cwiseAbs().maxCoeff()) << first;
+  }
+}
+
+TEST_P(MomentumOnShelf, solve_is_the_dense_system_of_inertia_and_viscosity) {
+  const Real a = 3, b = 0.2;
+  for (const int first : {0, 1, 2}) {
+    const FlowSettings settings = moving(first);
+    if (!balanced(settings)) continue;
+    Bench bench(mesh_, settings);
+    bench.set(arbitrary(faces_), arbitrary_vectors(mesh_, faces_, 5));
+    bench.circulation.copy_from_host(arbitrary(faces_, 3));
+    // Unknown fluxes as columns of velocities along normals, and tangents.
+    Eigen::MatrixXd unknowns(d_ * faces_, bench.free.fluxes.cols() + bench.free.tangents.cols());
+    unknowns << m_.normal * bench.free.fluxes, bench.free.tangents;
+    const Eigen::MatrixXd area = m_.normal.transpose() * m_.normal;  // 1/A^2
+    const Eigen::MatrixXd flux_of = area.inverse() * m_.normal.transpose();
+    const Eigen::MatrixXd system = a * flux_of.transpose() * m_.mass * flux_of + b * m_.viscous;
+    const Eigen::VectorXd source = flux_of.transpose() * column_of(bench.circulation.to_host());
+    const Eigen::VectorXd start = column_of(bench.velocity.to_host(), d_);
+    Eigen::VectorXd expected = start;
+    if (unknowns.cols() > 0) {
+      const Eigen::MatrixXd reduced = unknowns.transpose() * system * unknowns;
+      expected += unknowns * reduced.ldlt().solve(unknowns.transpose() * (source - system * start));
+    }
+    bench.momentum.solve(a, b, bench.circulation, bench.velocity);
+    const Eigen::VectorXd v = column_of(bench.velocity.to_host(), d_);
+    EXPECT_LE((v - expected).cwiseAbs().maxCoeff(), 1e-7 * expected.cwiseAbs().maxCoeff()) << first;
+  }
+}
+
+/// The upwind part's weight on the jump between the mean velocities of a face's two cells.
+Real upwind_share(const Mesh& mesh, const FlowSettings& settings, Id<Face> f, const Eigen::VectorXd& v,
+                  const Eigen::VectorXd& mean) {
+  if (settings.convection == ConvectionScheme::Central) return 0;
+  if (settings.convection == ConvectionScheme::Upwind) return 1;
+  if (settings.convection == ConvectionScheme::Blended) return settings.blend;
+  // What of the jump the cells' own gradients do not explain.
+  const int d = mesh.topology().dimension();
+  const auto cells = mesh.topology().cells_of_face()[f];
+  const Eigen::VectorXd jump =
+      mean.segment(d * cells[0].id.value(), d) - mean.segment(d * cells[1].id.value(), d);
+  const Eigen::VectorXd path = column_of({mesh.geometry().cell_centroids()[at(cells[0].id.value())] -
+                                          mesh.geometry().cell_centroids()[at(cells[1].id.value())]},
+                                         d);
+  Eigen::VectorXd explained = Eigen::VectorXd::Zero(d);
+  for (const auto [c, side] : cells) {
+    Eigen::MatrixXd gradient = Eigen::MatrixXd::Zero(d, d);
+    for (const auto [k, sign] : mesh.topology().faces_of_cell()[c]) {
+      gradient += v.segment(d * k.value(), d) *
+                  column_of({sign * mesh.geometry().face_areas()[at(k.value())]}, d).transpose() /
+                  mesh.geometry().cell_volumes()[at(c.value())];
+    }
+    explained += gradient * path / 2;
+  }
+  return std::min(1., (jump - explained).norm() / jump.norm());
+}
+
+TEST_P(MomentumOnShelf, convection_is_the_formula_with_dense_matrices) {
+  for (const ConvectionScheme scheme : {ConvectionScheme::Central, ConvectionScheme::Upwind,
+                                        ConvectionScheme::Blended, ConvectionScheme::LinearUpwind}) {
+    for (const int first : {0, 1, 2}) {
+      FlowSettings settings = moving(first);
+      if (!balanced(settings)) continue;
+      settings.convection = scheme;
+      settings.blend = 0.3;
+      Bench bench(mesh_, settings);
+      bench.set(arbitrary(faces_), arbitrary_vectors(mesh_, faces_, 5));
+      bench.momentum.close(bench.velocity);
+      bench.momentum.convection(bench.flux, bench.velocity, bench.circulation);
+
+      const Eigen::VectorXd u = column_of(bench.flux.to_host());
+      const Eigen::VectorXd v = column_of(bench.velocity.to_host(), d_);
+      const Eigen::VectorXd at_cells = m_.interpolation * u, mean = m_.mean * v;
+      Eigen::VectorXd outflow = Eigen::VectorXd::Zero(d_ * m_.cells), w = Eigen::VectorXd::Zero(d_ * faces_);
+      Eigen::VectorXd jumps = Eigen::VectorXd::Zero(d_ * m_.cells);
+      for (const Id<Face> f : mesh_.topology().faces()) {
+        const auto cells = mesh_.topology().cells_of_face()[f];
+        const Index i = f.value();
+        for (const auto [c, sign] : cells)
+          outflow.segment(d_ * c.value(), d_) += sign * u(i) * v.segment(d_ * i, d_);
+        if (cells.size() == 2) {
+          const Index one = cells[0].id.value(), two = cells[1].id.value();
+          w.segment(d_ * i, d_) = u(i) * (at_cells.segment(d_ * one, d_) - at_cells.segment(d_ * two, d_));
+          const Eigen::VectorXd jump = upwind_share(mesh_, settings, f, v, mean) * std::abs(u(i)) *
+                                       (mean.segment(d_ * one, d_) - mean.segment(d_ * two, d_));
+          jumps.segment(d_ * one, d_) += jump;
+          jumps.segment(d_ * two, d_) -= jump;
+        } else if (bench.boundaries.hold_of_face()[at(i)] == FaceHold::Free) {
+          w.segment(d_ * i, d_) = u(i) * at_cells.segment(d_ * cells[0].id.value(), d_) -
+                                  std::max(u(i), 0.) * v.segment(d_ * i, d_);
+        }
+      }
+      w -= m_.mean.transpose() * jumps;
+      const Eigen::MatrixXd follows = closure(m_, bench.free) * m_.normal + m_.normal;  // U to v
+      const Eigen::VectorXd expected = (m_.interpolation.transpose() * outflow - follows.transpose() * w) / 2;
+      const Eigen::VectorXd c = column_of(bench.circulation.to_host());
+      const Eigen::MatrixXd& free = bench.free.fluxes;
+      if (free.cols() == 0) continue;
+      EXPECT_LE((free.transpose() * (c - expected)).cwiseAbs().maxCoeff(),
+                1e-7 * expected.cwiseAbs().maxCoeff())
+          << first << " scheme " << static_cast<int>(scheme);
+
+      // The force on faces: along free normals the circulation, across them nothing that is free.
+      const Eigen::VectorXd force = column_of(bench.momentum.convective_force().to_host(), d_);
+      const Real size = force.cwiseAbs().maxCoeff();
+      const Eigen::VectorXd along = m_.normal.transpose() * force;
+      EXPECT_LE((free.transpose() * (along - c)).cwiseAbs().maxCoeff(), 1e-11 * c.cwiseAbs().maxCoeff());
+      if (bench.free.tangents.cols() > 0) {
+        EXPECT_LE((bench.free.tangents.transpose() * force).cwiseAbs().maxCoeff(), 1e-8 * size);
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(SmallShelf, MomentumOnShelf, testing::ValuesIn(small_shelf()),
+                         [](const auto& test) { return test.param.name; });
+
+class Conservation : public testing::TestWithParam<ShelfMesh> {
+ protected:
+  const Mesh mesh_{GetParam().raw};
+  const int d_ = mesh_.topology().dimension();
+  const Index faces_ = mesh_.topology().faces().size();
+  const FlowMatrices m_{mesh_, simplex_weight, false};
+  const Vector3 stream_{1, -2, d_ == 2 ? 0. : 0.5};
+
+  std::vector<Real> solenoidal(const Bench& bench, Real seed = 1) const {
+    PrimalCochain<Face> flux(Executor::serial(), faces_, "flux", "m3/s");
+    FaceVelocity velocity(Executor::serial(), faces_, "velocity", "m/s");
+    flux.copy_from_host(arbitrary(faces_, seed));
+    bench.boundaries.impose(flux, velocity);
+    return values_of(without_divergence(m_.divergence, bench.free.fluxes, column_of(flux.to_host())));
+  }
+  std::vector<Real> uniform() const {
+    std::vector<Real> flux;
+    for (const Vector3 area : mesh_.geometry().face_areas().host()) flux.push_back(dot(stream_, area));
+    return flux;
+  }
+};
+
+TEST_P(Conservation, central_convection_does_no_work_on_a_flow_that_crosses_no_boundary) {
+  for (const FlowBoundary& boundary : {FlowBoundary{Wall{}}, FlowBoundary{Symmetry{}}}) {
+    Bench bench(mesh_, settings_with(mesh_, boundary));
+    bench.set(solenoidal(bench), std::vector<Vector3>(at(faces_)));
+    bench.momentum.close(bench.velocity);
+    bench.momentum.convection(bench.flux, bench.velocity, bench.circulation);
+    const Eigen::VectorXd u = column_of(bench.flux.to_host()), c = column_of(bench.circulation.to_host());
+    EXPECT_NEAR(u.dot(c), 0, 1e-9 * u.cwiseAbs().dot(c.cwiseAbs()));
+  }
+}
+
+TEST_P(Conservation, a_wall_that_slides_along_works_through_its_own_force_alone) {
+  Bench bench(mesh_, settings_with(mesh_, Wall{}));
+  std::vector<Vector3> sliding = arbitrary_vectors(mesh_, faces_, 7);
+  bench.set(solenoidal(bench), sliding);
+  // What impose() took from the walls comes back along them.
+  std::vector<Vector3> v = bench.velocity.to_host();
+  for (const Id<Face> f : mesh_.topology().boundary_faces()) {
+    const Vector3 area = mesh_.geometry().face_areas()[at(f.value())];
+    v[at(f.value())] = sliding[at(f.value())] - dot(sliding[at(f.value())], area) / dot(area, area) * area;
+  }
+  bench.velocity.copy_from_host(v);
+  bench.momentum.close(bench.velocity);
+  bench.momentum.convection(bench.flux, bench.velocity, bench.circulation);
+  const Eigen::VectorXd w = column_of(bench.velocity.to_host(), d_),
+                        force = column_of(bench.momentum.convective_force().to_host(), d_);
+  EXPECT_NEAR(w.dot(force), 0, 1e-9 * w.cwiseAbs().dot(force.cwiseAbs()));
+}
+
+TEST_P(Conservation, momentum_of_a_solenoidal_flow_is_that_of_its_flow_through_the_boundary) {
+  Bench bench(mesh_, settings_with(mesh_, Outlet{}));
+  const std::vector<Real> u = solenoidal(bench);
+  bench.flux.copy_from_host(u);
+  Field<Cell, Vector3> at_cells(Executor::serial(), m_.cells, "N U", "m/s");
+  Interpolation(Executor::serial(), mesh_).apply(bench.flux, at_cells);
+  const std::vector<Vector3> v = at_cells.to_host();
+  Vector3 momentum{}, expected{};
+  for (std::size_t c = 0; c < v.size(); ++c) momentum += mesh_.geometry().cell_volumes()[c] * v[c];
+  for (const Id<Face> f : mesh_.topology().boundary_faces())
+    expected += u[at(f.value())] * mesh_.geometry().face_centroids()[at(f.value())];
+  EXPECT_LE(norm(momentum - expected), 1e-12 * static_cast<Real>(faces_));
+}
+
+TEST_P(Conservation, kinetic_energy_leaves_an_outlet_with_the_fluid_and_none_enters) {
+  Bench bench(mesh_, settings_with(mesh_, Outlet{}));
+  bench.set(solenoidal(bench), std::vector<Vector3>(at(faces_)));
+  bench.momentum.close(bench.velocity);
+  bench.momentum.convection(bench.flux, bench.velocity, bench.circulation);
+  const std::vector<Real> u = bench.flux.to_host();
+  const std::vector<Vector3> v = bench.velocity.to_host();
+  Real leaving = 0;
+  for (const Id<Face> f : mesh_.topology().boundary_faces()) {
+    const std::size_t i = at(f.value());
+    leaving += std::max(u[i], 0.) * dot(v[i], v[i]) / 2;
+  }
+  ASSERT_GT(leaving, 0);
+  const Eigen::VectorXd c = column_of(bench.circulation.to_host());
+  EXPECT_NEAR(column_of(u).dot(c), leaving, 1e-9 * column_of(u).cwiseAbs().dot(c.cwiseAbs()));
+}
+
+TEST_P(Conservation, upwinding_never_adds_energy_and_leaves_a_uniform_stream_alone) {
+  for (const ConvectionScheme scheme :
+       {ConvectionScheme::Upwind, ConvectionScheme::Blended, ConvectionScheme::LinearUpwind}) {
+    FlowSettings settings = settings_with(mesh_, Symmetry{});
+    settings.convection = scheme;
+    settings.blend = 0.25;
+    Bench bench(mesh_, settings);
+    for (const Real seed : {1., 2., 3.}) {
+      bench.set(solenoidal(bench, seed), std::vector<Vector3>(at(faces_)));
+      bench.momentum.close(bench.velocity);
+      bench.momentum.convection(bench.flux, bench.velocity, bench.circulation);
+      const Eigen::VectorXd u = column_of(bench.flux.to_host()), c = column_of(bench.circulation.to_host());
+      const Real size = u.cwiseAbs().dot(c.cwiseAbs());
+      EXPECT_GE(u.dot(c), -1e-10 * size - 1e-100);
+      // A flow that moves through several cells loses some.
+      if (m_.cells > 8 && scheme == ConvectionScheme::Upwind) {
+        EXPECT_GE(u.dot(c), 1e-5 * size);
+      }
+    }
+    if (!has_planar_faces(mesh_)) continue;
+    FlowSettings open = settings_with(mesh_, Inlet{uniform_vector(stream_), {}});
+    open.convection = scheme;
+    Bench through(mesh_, open);
+    through.set(uniform(), std::vector<Vector3>(at(faces_), stream_));
+    through.momentum.convection(through.flux, through.velocity, through.circulation);
+    const Eigen::VectorXd c = column_of(through.circulation.to_host());
+    if (through.free.fluxes.cols() == 0) continue;
+    EXPECT_LE((through.free.fluxes.transpose() * c).cwiseAbs().maxCoeff(), 1e-11);
+  }
+}
+
+TEST_P(Conservation, viscosity_takes_energy_from_any_flow) {
+  Bench bench(mesh_, settings_with(mesh_, Symmetry{}));
+  for (const Real seed : {1., 2., 3.}) {
+    bench.set(solenoidal(bench, seed), std::vector<Vector3>(at(faces_)));
+    bench.momentum.close(bench.velocity);
+    FaceVelocity force(Executor::serial(), faces_, "force", "m3/s2");
+    bench.momentum.viscous_form().apply(bench.velocity, force);
+    bench.circulation.fill(0);
+    bench.momentum.add_normal_part(1, force, bench.circulation);
+    const Real work = column_of(bench.flux.to_host()).dot(column_of(bench.circulation.to_host()));
+    if (m_.cells > 2) {
+      EXPECT_GT(work, 0);
+    }
+  }
+}
+
+TEST_P(Conservation, a_linear_potential_force_is_the_difference_of_its_potential) {
+  // Body forces and pressures are integrals along the same dual edges.
+  if (!has_planar_faces(mesh_)) return;
+  const Vector3 gravity{1, -9, d_ == 2 ? 0 : 2.};
+  FlowSettings settings =
+      settings_with(mesh_, Outlet{analytic([&](Vector3 x, Real) { return dot(gravity, x); })});
+  settings.body_force = uniform_vector(gravity);
+  Bench bench(mesh_, settings);
+  DualCochain<Cell> p(Executor::serial(), m_.cells, "pressure", "m2/s2");
+  std::vector<Real> hydrostatic;
+  for (const Vector3 x : mesh_.geometry().cell_centroids().host()) hydrostatic.push_back(dot(gravity, x));
+  p.copy_from_host(hydrostatic);
+  bench.circulation.fill(0);
+  bench.momentum.add_body_force(0, {0.5, 0.5, 0}, bench.circulation);
+  bench.momentum.add_pressure_force(p, bench.circulation);
+  bench.momentum.add_body_force(0, {-0.5, -0.5, 0}, bench.circulation);
+  bench.momentum.add_pressure_force(p, bench.circulation);
+  const std::vector<Real> left = bench.circulation.to_host();
+  for (std::size_t f = 0; f < left.size(); ++f) EXPECT_NEAR(left[f], 0, 1e-12);
+}
+
+INSTANTIATE_TEST_SUITE_P(Shelf, Conservation, testing::ValuesIn(shelf()),
+                         [](const auto& test) { return test.param.name; });
+
+}  // namespace
+}  // namespace curlew
