@@ -50,7 +50,8 @@ enum class FlowScheme {
   Euler,             ///< viscosity implicit, convection explicit; first order
   SspRk2,
   SspRk3,
-  SspRk4  ///< strong-stability-preserving Runge–Kutta of that order, all explicit
+  SspRk4,   ///< strong-stability-preserving Runge–Kutta of that order, all explicit
+  Midpoint  ///< implicit midpoint rule, exact method only: conserves kinetic energy to round-off
 };
 
 /// A uniform force along a direction, as strong as it takes to hold the mean velocity along it: what drives a

@@ -288,15 +288,21 @@ struct AddUniformOnCell {
 
 struct PressureForceOnFace {
   Incidence<Face, Cell> cells_of;
-  Index first_boundary_face;
-  View<BoundaryFace, const Real> outside;
   View<Cell, const Real> p;
   View<Face, Real> circulation;
   CURLEW_HOST_DEVICE void operator()(Id<Face> f) const {
     Real sum = 0;
     for (const auto [c, sign] : cells_of[f]) sum += sign * p[c];
-    if (f.value() >= first_boundary_face) sum -= outside[Id<BoundaryFace>(f.value() - first_boundary_face)];
     circulation[f] += sum;
+  }
+};
+
+struct OutsidePressureOnBoundaryFace {
+  Index first;
+  View<BoundaryFace, const Real> outside;
+  View<Face, Real> circulation;
+  CURLEW_HOST_DEVICE void operator()(Id<BoundaryFace> b) const {
+    circulation[Id<Face>(first + b.value())] -= outside[b];
   }
 };
 
@@ -533,8 +539,14 @@ void Momentum::add_body_force(Real time, Vector3 uniform, DualCochain<Face>& cir
 
 void Momentum::add_pressure_force(const DualCochain<Cell>& p, DualCochain<Face>& circulation) const {
   for_each(executor_, circulation.range(),
-           PressureForceOnFace{cells_of_face_.view(executor_.space()), boundaries_.first_boundary_face(),
-                               boundaries_.outside_pressure().view(), p.view(), circulation.view()});
+           PressureForceOnFace{cells_of_face_.view(executor_.space()), p.view(), circulation.view()});
+}
+
+void Momentum::add_outside_pressure(DualCochain<Face>& circulation) const {
+  const Field<BoundaryFace>& outside = boundaries_.outside_pressure();
+  for_each(
+      executor_, outside.range(),
+      OutsidePressureOnBoundaryFace{boundaries_.first_boundary_face(), outside.view(), circulation.view()});
 }
 
 void Momentum::add_normal_part(Real factor, const FaceVelocity& force, DualCochain<Face>& circulation) const {

@@ -66,8 +66,10 @@ class Momentum {
   /// Integral of the body force along dual edges [m2/s2] at `time` [s], times `factor`, added to what is
   /// there; `uniform` [m/s2] is a further, uniform force.
   void add_body_force(Real time, Vector3 uniform, DualCochain<Face>& circulation);
-  /// -G p less the pressure outside of outlets, added to what is there.
+  /// -G p with nothing outside of outlets, added to what is there.
   void add_pressure_force(const DualCochain<Cell>& p, DualCochain<Face>& circulation) const;
+  /// What the pressure outside of outlets does, added to what is there.
+  void add_outside_pressure(DualCochain<Face>& circulation) const;
 
   /// Solves (a M + b K) v = s for v = (U, t), s a circulation; given parts of v stay. `b` is viscosity times
   /// the implicit weight.
