@@ -51,16 +51,16 @@ ScheduleSettings read_schedule(const Section& section, bool one_result) {
   return schedule;
 }
 
-/// Those named by `fields`; without it the first `count`.
-std::vector<FieldDescription> read_fields(const Section& section, const ModelOffer& offer,
-                                          std::size_t count) {
+/// Those of `offered` that `fields` names; without it the first `count`.
+std::vector<FieldDescription> read_fields(const Section& section, std::span<const FieldDescription> offered,
+                                          std::size_t count = 1) {
   std::vector<std::string> names;
-  for (const FieldDescription& field : offer.fields) names.push_back(field.name);
+  for (const FieldDescription& field : offered) names.push_back(field.name);
   std::vector<FieldDescription> fields;
   if (const auto positions = section.choices("fields", names)) {
-    for (const std::size_t position : *positions) fields.push_back(offer.fields[position]);
+    for (const std::size_t position : *positions) fields.push_back(offered[position]);
   } else {
-    fields.assign(offer.fields.begin(), offer.fields.begin() + static_cast<std::ptrdiff_t>(count));
+    fields.assign(offered.begin(), offered.begin() + static_cast<std::ptrdiff_t>(count));
   }
   return fields;
 }
@@ -77,7 +77,7 @@ OutputSettings read_output(const Section& root, const std::filesystem::path& fol
                                            output.directory.string()));
   }
   output.schedule = read_schedule(section, one_result);
-  output.fields = read_fields(section, offer, offer.default_fields);
+  output.fields = read_fields(section, offer.fields, offer.default_fields);
   assign(output.checkpoint, section.number("checkpoint", {.allowed = Allowed::Positive, .unit = "s"}));
   if (one_result && section.has("checkpoint")) {
     section.error("checkpoint", "checkpoint has no meaning in a steady case, which has one result; drop it");
@@ -102,13 +102,13 @@ LineSettings read_line(const Section& section, const ModelOffer& offer) {
                     fmt::format("points of {} must be at least 2, not {}", section.title(), *count));
     }
   }
-  line.fields = read_fields(section, offer, 1);
+  line.fields = read_fields(section, offer.fields);
   return line;
 }
 
 AverageSettings read_average(const Section& section, const ModelOffer& offer) {
   AverageSettings average;
-  average.fields = read_fields(section, offer, 1);
+  average.fields = read_fields(section, offer.fields);
   if (const auto region = section.string("region")) average.region = {*region, section.location("region")};
   return average;
 }
@@ -139,7 +139,7 @@ ForcesSettings read_forces(const Section& section) {
 
 TimeAverageSettings read_time_average(const Section& section, const ModelOffer& offer) {
   TimeAverageSettings average;
-  average.fields = read_fields(section, offer, 1);
+  average.fields = read_fields(section, std::span(offer.fields).first(offer.averaged_fields));
   average.start = section.number("start", {.unit = "s"});
   return average;
 }
@@ -197,11 +197,11 @@ std::vector<MonitorSettings> read_monitors(const Section& root, const ModelOffer
     if (type == "probe") {
       monitor.what = ProbeSettings{
           section.points("points", {.required = true, .unit = "m"}).value_or(std::vector<Vector3>()),
-          read_fields(section, offer, 1)};
+          read_fields(section, offer.fields)};
     } else if (type == "line") {
       monitor.what = read_line(section, offer);
     } else if (type == "extrema") {
-      monitor.what = ExtremaSettings{read_fields(section, offer, 1)};
+      monitor.what = ExtremaSettings{read_fields(section, offer.fields)};
     } else if (type == "average") {
       monitor.what = read_average(section, offer);
     } else if (type == "flux") {

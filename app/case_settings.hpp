@@ -37,6 +37,7 @@ struct ModelOffer {
   std::size_t default_fields = 1;  ///< so many of the first are written where none is named
   FlowDescription flow;
   std::vector<std::string> monitors;  ///< types of monitors out of all there are, as users write them
+  std::size_t averaged_fields = 0;    ///< of so many of the first fields there are means in time
 };
 
 /// When something is written: at most one of the two is set; neither: the default of what is scheduled.

@@ -7,6 +7,8 @@
 #include <limits>
 
 #include "app/commands.hpp"
+#include "app/flow_simulation.hpp"
+#include "app/heat_simulation.hpp"
 #include "app/load_case.hpp"
 #include "app/progress.hpp"
 
@@ -14,12 +16,19 @@ namespace curlew {
 
 namespace {
 
+/// A field at the end of a run.
+struct EndField {
+  std::string name, entity;
+  std::vector<Real> values;
+  std::span<const Vector3> positions;  // of the entities [m]
+};
+
 struct BackendResult {
   std::string name;
   double seconds_per_step = 0;
-  double operator_seconds = 0;  // one application of the diffusion operator
+  std::optional<double> operator_seconds;  // one application of the diffusion operator
   std::int64_t iterations = 0;
-  std::vector<Real> temperature;
+  std::vector<EndField> fields;
 };
 
 /// How many doubles lie between two numbers.
@@ -33,34 +42,61 @@ std::uint64_t ulps_between(Real a, Real b) {
                : static_cast<std::uint64_t>(j) - static_cast<std::uint64_t>(i);
 }
 
-BackendResult run_on(const Executor& executor, const LoadedCase& loaded, std::optional<std::int64_t> steps) {
-  const HeatCase& settings = loaded.settings;
-  HeatDiffusion heat(executor, *loaded.mesh, heat_settings(settings, *loaded.mesh));
-  heat.start(settings.initial_temperature, settings.time.start);
-  BackendResult result;
-  result.name =
-      executor.name() == "openmp" ? fmt::format("openmp ({} threads)", executor.threads()) : executor.name();
-  const double began = Progress::wall_seconds();
-  std::int64_t taken = 1;
-  if (settings.time.steady) {
-    result.iterations = heat.solve_steady().iterations;
-  } else {
-    const std::int64_t last = step_count(settings.time);
-    taken = std::min(last, steps.value_or(last));
-    for (std::int64_t k = 1; k <= taken; ++k) {
-      result.iterations += heat.advance_to(time_of_step(settings.time, k)).iterations;
-    }
-  }
-  result.seconds_per_step = (Progress::wall_seconds() - began) / static_cast<double>(taken);
-  result.temperature = heat.temperature().to_host();
-
-  const NodeDiffusion diffusion(executor, *loaded.mesh, heat.conductivity());
+double time_diffusion(const Executor& executor, const HeatDiffusion& heat, const Mesh& mesh) {
+  const NodeDiffusion diffusion(executor, mesh, heat.conductivity());
   DualCochain<Node> outflow(executor, heat.temperature().size(), "outflow", "W");
   constexpr int repetitions = 20;
   const double before = Progress::wall_seconds();
   for (int k = 0; k < repetitions; ++k) diffusion.apply(heat.temperature(), outflow);
-  result.operator_seconds = (Progress::wall_seconds() - before) / repetitions;
+  return (Progress::wall_seconds() - before) / repetitions;
+}
+
+BackendResult run_on(const Executor& executor, const LoadedCase& loaded, std::optional<std::int64_t> steps) {
+  const Geometry& geometry = loaded.mesh->geometry();
+  const std::unique_ptr<Simulation> simulation = make_simulation(executor, loaded);
+  simulation->start();
+  BackendResult result;
+  result.name =
+      executor.name() == "openmp" ? fmt::format("openmp ({} threads)", executor.threads()) : executor.name();
+  const double began = Progress::wall_seconds();
+  std::int64_t taken = 0;
+  for (; !simulation->finished() && (!steps || taken < *steps); ++taken) {
+    simulation->advance();
+    for (const auto& [name, report] : simulation->solves()) result.iterations += report.iterations;
+  }
+  result.seconds_per_step = (Progress::wall_seconds() - began) / static_cast<double>(taken);
+  if (const auto* heat = dynamic_cast<const HeatSimulation*>(simulation.get())) {
+    result.operator_seconds = time_diffusion(executor, heat->heat(), *loaded.mesh);
+    result.fields.push_back(
+        {"temperature", "node", heat->heat().temperature().to_host(), geometry.node_positions().host()});
+  } else {
+    const IncompressibleFlow& flow = dynamic_cast<const FlowSimulation&>(*simulation).flow();
+    result.fields.push_back({"flux", "face", flow.flux().to_host(), geometry.face_centroids().host()});
+    result.fields.push_back(
+        {"pressure", "cell", flow.pressure().to_host(), geometry.cell_centroids().host()});
+  }
   return result;
+}
+
+/// Prints how a field differs from that of the first backend; returns whether it has the same bits.
+bool print_difference(const EndField& reference, const EndField& field) {
+  std::uint64_t ulps = 0;
+  Real largest = 0, difference = 0;
+  std::size_t first = field.values.size();
+  for (std::size_t n = 0; n < field.values.size(); ++n) {
+    const Real a = reference.values[n], b = field.values[n];
+    ulps = std::max(ulps, ulps_between(a, b));
+    largest = std::max(largest, std::abs(a));
+    difference = std::max(difference, std::abs(a - b));
+    if (std::bit_cast<std::uint64_t>(a) != std::bit_cast<std::uint64_t>(b)) first = std::min(first, n);
+  }
+  std::cout << fmt::format("  {:<20} {:>10} ulps {:>12.2e} relative\n", field.name, ulps,
+                           largest > 0 ? difference / largest : difference);
+  if (first == field.values.size()) return true;
+  const Vector3 x = field.positions[first];
+  std::cout << fmt::format("  {} differs first at {} {} ({:.6g}, {:.6g}, {:.6g})\n", field.name, field.entity,
+                           first, x.x, x.y, x.z);
+  return false;
 }
 
 }  // namespace
@@ -72,30 +108,15 @@ int compare_case(const CompareOptions& options) {
        {Executor::serial(), make_executor("cpu", options.threads), Executor::debug_device()}) {
     results.push_back(run_on(executor, loaded, options.steps));
   }
-  std::cout << fmt::format("{:<22} {:>12} {:>14} {:>11} {:>10} {:>12}\n", "backend", "s per step",
-                           "s per diffusion", "iterations", "ulps", "relative");
+  std::cout << fmt::format("{:<22} {:>12} {:>14} {:>11}\n", "backend", "s per step", "s per diffusion",
+                           "iterations");
   bool agree = true;
   for (const BackendResult& result : results) {
-    std::uint64_t ulps = 0;
-    Real largest = 0, relative = 0;
-    std::size_t first = result.temperature.size();
-    for (std::size_t n = 0; n < result.temperature.size(); ++n) {
-      const Real a = results[0].temperature[n], b = result.temperature[n];
-      ulps = std::max(ulps, ulps_between(a, b));
-      largest = std::max(largest, std::abs(a));
-      relative = std::max(relative, std::abs(a - b));
-      if (std::bit_cast<std::uint64_t>(a) != std::bit_cast<std::uint64_t>(b)) first = std::min(first, n);
-    }
-    if (largest > 0) relative /= largest;
-    std::cout << fmt::format("{:<22} {:>12.4e} {:>14.4e} {:>11} {:>10} {:>12.2e}\n", result.name,
-                             result.seconds_per_step, result.operator_seconds, result.iterations, ulps,
-                             relative);
-    if (first < result.temperature.size()) {
-      agree = false;
-      const Vector3 x = loaded.mesh->geometry().node_positions()[first];
-      std::cout << fmt::format("  temperature differs first at node {} ({:.6g}, {:.6g}, {:.6g})\n", first,
-                               x.x, x.y, x.z);
-    }
+    std::cout << fmt::format("{:<22} {:>12.4e} {:>14} {:>11}\n", result.name, result.seconds_per_step,
+                             result.operator_seconds ? fmt::format("{:.4e}", *result.operator_seconds) : "-",
+                             result.iterations);
+    for (std::size_t k = 0; k < result.fields.size(); ++k)
+      agree = print_difference(results[0].fields[k], result.fields[k]) && agree;
   }
   std::cout << (agree ? "all backends agree to the last bit\n" : "the backends do not agree\n");
   return agree ? 0 : 1;

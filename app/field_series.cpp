@@ -44,4 +44,12 @@ void FieldSeries::write(std::int64_t step, double time, std::span<const FieldVie
   write_file_atomically(path_, series.dump(2) + "\n");
 }
 
+std::filesystem::path FieldSeries::write_apart(const std::string& name, double time,
+                                               std::span<const FieldView> cell_fields,
+                                               std::span<const FieldView> node_fields) const {
+  const std::filesystem::path path = directory_ / fmt::format("fields/{}.hdf", name);
+  writer_.write(path, time, cell_fields, node_fields);
+  return path;
+}
+
 }  // namespace curlew

@@ -26,6 +26,11 @@ class FieldSeries {
   void write(std::int64_t step, double time, std::span<const FieldView> cell_fields,
              std::span<const FieldView> node_fields);
 
+  /// Writes fields/NAME.hdf, which the series does not list, and returns its path.
+  std::filesystem::path write_apart(const std::string& name, double time,
+                                    std::span<const FieldView> cell_fields,
+                                    std::span<const FieldView> node_fields) const;
+
   /// The file that opens the whole run.
   const std::filesystem::path& path() const { return path_; }
 

@@ -79,8 +79,7 @@ class FlowReader {
   RigidRotation read_rotation(const Section& section);
   Inlet read_inlet(const Section& section);
   Inlet read_inlet_table(const Section& section);
-  SolverControl read_control(std::string_view name, const SolverControl& defaults,
-                             PreconditionerChoice& preconditioner) const;
+  SolverControl read_control(std::string_view name, const SolverControl& defaults, bool& jacobi) const;
   void check_periodic() const;
   void check_monitors();
   void check_quantity() const;
@@ -393,17 +392,17 @@ Inlet FlowReader::read_inlet_table(const Section& section) {
 }
 
 SolverControl FlowReader::read_control(std::string_view name, const SolverControl& defaults,
-                                       PreconditionerChoice& preconditioner) const {
-  SolverSettings settings{defaults.relative_tolerance, defaults.max_iterations, preconditioner};
+                                       bool& jacobi) const {
+  SolverSettings settings{defaults.relative_tolerance, defaults.max_iterations, PreconditionerChoice::Jacobi};
   read_solver(root_, name, settings);
-  preconditioner = settings.preconditioner;
+  jacobi = settings.preconditioner == PreconditionerChoice::Jacobi;
   return {settings.tolerance, defaults.absolute_tolerance, static_cast<int>(settings.max_iterations)};
 }
 
 void FlowReader::read_solvers() {
   FlowSettings& flow = case_.flow;
-  flow.momentum = read_control("momentum", flow.momentum, case_.momentum_preconditioner);
-  flow.pressure = read_control("pressure", flow.pressure, case_.pressure_preconditioner);
+  flow.momentum = read_control("momentum", flow.momentum, flow.momentum_jacobi);
+  flow.pressure = read_control("pressure", flow.pressure, flow.pressure_jacobi);
 }
 
 const FlowBoundarySettings* FlowReader::boundary(const std::string& patch) const {
@@ -550,7 +549,8 @@ const ModelOffer& flow_offer() {
        {"streamfunction", "m2/s", 1}},
       2,
       {"velocity", "m3/s", "m2/s"},
-      {"probe", "line", "extrema", "average", "flux", "forces", "energy", "time-average"}};
+      {"probe", "line", "extrema", "average", "flux", "forces", "energy", "time-average"},
+      3};
   return offer;
 }
 

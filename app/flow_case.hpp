@@ -49,8 +49,6 @@ struct FlowCase : CaseSettings {
   FlowMethod method = FlowMethod::ClassicalFractionalStep;
   FlowTimeSettings time;
   FlowSettings flow;  ///< without its boundaries, which need the mesh: see flow_settings
-  PreconditionerChoice momentum_preconditioner = PreconditionerChoice::Jacobi;
-  PreconditionerChoice pressure_preconditioner = PreconditionerChoice::Jacobi;
   std::vector<FlowBoundarySettings> boundaries;
   VectorFunctionPointer initial_velocity;             ///< [m/s]; null: at rest
   std::optional<std::filesystem::path> initial_file;  ///< of an earlier run, instead; ready to open

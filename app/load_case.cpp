@@ -4,28 +4,16 @@
 #include <omp.h>
 
 #include <algorithm>
-#include <cmath>
 
+#include "app/flow_simulation.hpp"
+#include "app/heat_simulation.hpp"
 #include "kernels/error.hpp"
+#include "mesh/periodic.hpp"
+#include "physics/classical_fractional_step.hpp"
 
 namespace curlew {
 
 namespace {
-
-FunctionPointer function(const Expression& expression) {
-  return std::make_shared<Expression>(expression);
-}
-
-struct ToBoundary {
-  HeatBoundary operator()(const InsulatedSettings&) const { return Insulated{}; }
-  HeatBoundary operator()(const FixedTemperatureSettings& s) const {
-    return FixedTemperature{function(s.value)};
-  }
-  HeatBoundary operator()(const HeatFluxSettings& s) const { return HeatFlux{function(s.value)}; }
-  HeatBoundary operator()(const ConvectionSettings& s) const {
-    return Convection{function(s.coefficient), function(s.ambient)};
-  }
-};
 
 std::vector<std::string> patch_names(const Mesh& mesh) {
   std::vector<std::string> names;
@@ -33,55 +21,80 @@ std::vector<std::string> patch_names(const Mesh& mesh) {
   return names;
 }
 
+void check(const HeatCase& settings, const Mesh& mesh, Diagnostics& diagnostics) {
+  check_names_against_mesh(settings, patch_names(mesh), mesh.topology().region_names(), diagnostics);
+}
+
+void check(const FlowCase& settings, const Mesh& mesh, Diagnostics& diagnostics) {
+  check_against_mesh(settings, mesh.topology().dimension(), patch_names(mesh), mesh.topology().region_names(),
+                     diagnostics);
+}
+
+/// The mesh that the model runs on.
+Mesh prepared(const HeatCase&, Mesh mesh, Diagnostics&) {
+  return mesh;
+}
+
+/// With the periodic patches joined.
+Mesh prepared(const FlowCase& settings, Mesh mesh, Diagnostics& diagnostics) {
+  std::vector<PeriodicPair> pairs;
+  for (const auto& [first, second] : periodic_pairs(settings)) pairs.push_back({first.name, second.name});
+  if (pairs.empty() || !diagnostics.empty()) return mesh;
+  try {
+    return make_periodic(mesh, pairs).mesh;
+  } catch (const InputError& error) {
+    diagnostics.error(periodic_pairs(settings).front()[0].location, error.what());
+    return mesh;
+  }
+}
+
+/// Whether a file is for the reader of flows. What is wrong with its model is for the readers to report.
+bool is_flow(const std::filesystem::path& path, std::span<const std::string> overrides) {
+  Diagnostics unheard;
+  const CaseFile file(path, overrides, unheard);
+  try {
+    return std::ranges::count(flow_method_names, read_model_type(file.root(), unheard)) > 0;
+  } catch (const InputErrors&) {
+    return false;
+  }
+}
+
 }  // namespace
+
+AnyCase read_case(const std::filesystem::path& path, std::span<const std::string> overrides,
+                  Diagnostics& diagnostics) {
+  if (is_flow(path, overrides)) return read_flow_case(path, overrides, diagnostics);
+  return read_heat_case(path, overrides, diagnostics);
+}
 
 LoadedCase load_case(const std::filesystem::path& path, std::span<const std::string> overrides) {
   Diagnostics diagnostics;
-  LoadedCase loaded{read_heat_case(path, overrides, diagnostics), nullptr};
-  if (!loaded.settings.mesh.file.empty()) {
+  LoadedCase loaded{read_case(path, overrides, diagnostics), nullptr};
+  const auto load = [&](const auto& settings) {
+    if (settings.mesh.file.empty()) return;
     try {
-      loaded.mesh = std::make_unique<const Mesh>(read_mesh(loaded.settings.mesh));
-      check_names_against_mesh(loaded.settings, patch_names(*loaded.mesh),
-                               loaded.mesh->topology().region_names(), diagnostics);
+      Mesh mesh = read_mesh(settings.mesh);
+      check(settings, mesh, diagnostics);
+      loaded.mesh = std::make_unique<const Mesh>(prepared(settings, std::move(mesh), diagnostics));
     } catch (const InputErrors& errors) {
       diagnostics.add(errors);
     } catch (const InputError& error) {
-      diagnostics.error(loaded.settings.mesh.location, error.what());
+      diagnostics.error(settings.mesh.location, error.what());
     }
-  }
+  };
+  std::visit(load, loaded.settings);
   diagnostics.throw_if_any();
   return loaded;
 }
 
-HeatSettings heat_settings(const HeatCase& settings, const Mesh& mesh) {
-  HeatSettings heat;
-  for (const std::string& region : mesh.topology().region_names()) {
-    const auto material = std::find_if(settings.materials.begin(), settings.materials.end(),
-                                       [&](const MaterialSettings& m) { return m.region.name == region; });
-    REQUIRE(material != settings.materials.end(), "no material for region '" + region + "'");
-    heat.materials.push_back(
-        {material->conductivity, material->density * material->heat_capacity, function(material->source)});
+std::unique_ptr<Simulation> make_simulation(const Executor& executor, const LoadedCase& loaded) {
+  if (const auto* heat = std::get_if<HeatCase>(&loaded.settings)) {
+    return std::make_unique<HeatSimulation>(executor, *loaded.mesh, *heat);
   }
-  for (const Patch& patch : mesh.topology().patches()) {
-    const auto boundary = std::find_if(settings.boundaries.begin(), settings.boundaries.end(),
-                                       [&](const BoundarySettings& b) { return b.patch.name == patch.name; });
-    REQUIRE(boundary != settings.boundaries.end(), "no boundary condition for patch '" + patch.name + "'");
-    heat.boundaries.push_back(std::visit(ToBoundary{}, boundary->condition));
-  }
-  heat.scheme = settings.scheme;
-  heat.solver.relative_tolerance = settings.solver.tolerance;
-  heat.solver.max_iterations = static_cast<int>(settings.solver.max_iterations);
-  heat.jacobi = settings.solver.preconditioner == PreconditionerChoice::Jacobi;
-  return heat;
-}
-
-std::int64_t step_count(const TimeSettings& time) {
-  // A last step shorter than a millionth of the others would be round-off of the quotient.
-  return static_cast<std::int64_t>(std::ceil((time.end - time.start) / time.step - 1e-6));
-}
-
-Real time_of_step(const TimeSettings& time, std::int64_t step) {
-  return step == step_count(time) ? time.end : time.start + static_cast<Real>(step) * time.step;
+  const auto& flow = std::get<FlowCase>(loaded.settings);
+  return std::make_unique<FlowSimulation>(
+      flow,
+      std::make_unique<ClassicalFractionalStep>(executor, *loaded.mesh, flow_settings(flow, *loaded.mesh)));
 }
 
 Executor make_executor(const std::string& backend, std::optional<int> threads) {

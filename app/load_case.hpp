@@ -3,31 +3,37 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
+#include <variant>
 
+#include "app/flow_case.hpp"
 #include "app/heat_case.hpp"
 #include "app/read_mesh.hpp"
+#include "app/simulation.hpp"
 #include "mesh/mesh.hpp"
 
 namespace curlew {
 
+/// A case of any model.
+using AnyCase = std::variant<HeatCase, FlowCase>;
+
 /// A case that fits its mesh.
 struct LoadedCase {
-  HeatCase settings;
-  std::unique_ptr<const Mesh> mesh;
+  AnyCase settings;
+  std::unique_ptr<const Mesh> mesh;  ///< periodic patches joined
 };
+
+/// Reads a case of whatever model; what is wrong goes to `diagnostics` as in read_heat_case.
+AnyCase read_case(const std::filesystem::path& path, std::span<const std::string> overrides,
+                  Diagnostics& diagnostics);
 
 /// Reads a case and its mesh; throws InputErrors with everything that is wrong in both and between them.
 LoadedCase load_case(const std::filesystem::path& path, std::span<const std::string> overrides);
 
-/// The model that a case describes, on one backend; not started yet.
-HeatSettings heat_settings(const HeatCase& settings, const Mesh& mesh);
-
-/// Steps that lead from start to end; the last may be shorter.
-std::int64_t step_count(const TimeSettings& time);
-/// The time that step `step` (from 1) leads to [s].
-Real time_of_step(const TimeSettings& time, std::int64_t step);
+/// The run that a case describes; not started yet. The case must outlive it.
+std::unique_ptr<Simulation> make_simulation(const Executor& executor, const LoadedCase& loaded);
 
 /// Executor of the backend "cpu" with the given number of threads (nothing: all cores).
 Executor make_executor(const std::string& backend, std::optional<int> threads);

@@ -6,9 +6,11 @@
 #include <algorithm>
 #include <functional>
 #include <memory>
+#include <type_traits>
 #include <utility>
 
 #include "app/csv_writer.hpp"
+#include "physics/flow_monitors.hpp"
 
 namespace curlew {
 
@@ -30,7 +32,8 @@ struct Table {
 std::vector<double> sample(const PointSampler& sampler, const std::vector<FieldDescription>& fields,
                            bool with_positions, Snapshot& snapshot) {
   std::vector<std::vector<Real>> samples;
-  for (const FieldDescription& field : fields) samples.push_back(sampler(snapshot.field(field.name)));
+  for (const FieldDescription& field : fields)
+    samples.push_back(sampler(snapshot.field_at_points(field.name)));
   std::vector<double> values;
   for (std::size_t k = 0; k < sampler.points().size(); ++k) {
     const Vector3 x = sampler.points()[k];
@@ -118,20 +121,9 @@ class TableMaker {
 
   Table operator()(const std::string& name, const FluxSettings& flux) {
     const std::string& unit = mesh_.topology().dimension() == 2 ? flux.flow.unit_in_a_plane : flux.flow.unit;
-    const std::vector<Patch>& patches = mesh_.topology().patches();
     Table table;
-    std::vector<std::size_t> chosen;
-    for (const NamedReference& reference : flux.patches) {
-      const auto patch = std::ranges::find(patches, reference.name, &Patch::name);
-      if (patch == patches.end()) {
-        std::vector<std::string> valid;
-        for (const Patch& known : patches) valid.push_back(known.name);
-        throw InputError(fmt::format("monitor '{}': the mesh has no patch \"{}\"{}", name, reference.name,
-                                     suggestion(reference.name, valid, "patches of the mesh")));
-      }
-      chosen.push_back(static_cast<std::size_t>(patch - patches.begin()));
-      table.columns.push_back({reference.name, unit});
-    }
+    const std::vector<std::size_t> chosen = patches(name, flux.patches);
+    for (const NamedReference& patch : flux.patches) table.columns.push_back({patch.name, unit});
     table.columns.push_back({"total", unit});
     table.values = [chosen](Snapshot& snapshot) {
       const std::span<const Real> flows = snapshot.patch_flows();
@@ -147,9 +139,50 @@ class TableMaker {
     return table;
   }
 
-  template <class OfAnotherModel>
-  Table operator()(const std::string& name, const OfAnotherModel&) {
-    throw Error(fmt::format("monitor '{}' is of a type that this model does not offer", name));
+  Table operator()(const std::string& name, const ForcesSettings& settings) {
+    const bool plane = mesh_.topology().dimension() == 2;
+    const char *force = plane ? "N/m" : "N", *moment = plane ? "N" : "N m";
+    Table table;
+    for (const char* column : {"fx", "fy", "fz"}) table.columns.push_back({column, force});
+    append(table.columns, field_columns("pressure", force, 3));
+    append(table.columns, field_columns("viscous", force, 3));
+    for (const char* column : {"mx", "my", "mz"}) table.columns.push_back({column, moment});
+    const auto& reference = settings.reference;
+    if (reference) {
+      for (const char* column : {"cx", "cy", "cz"}) table.columns.push_back({column, "1"});
+      if (reference->length) append(table.columns, field_columns("cm", "1", 3));
+    }
+    table.values = [&mesh = mesh_, chosen = patches(name, settings.patches), origin = settings.origin,
+                    reference](Snapshot& snapshot) {
+      auto& flow = dynamic_cast<FlowSnapshot&>(snapshot);
+      const BodyForces body = forces_on_patches(mesh, flow.density(), flow.boundary_forces(), chosen, origin);
+      std::vector<Vector3> vectors{body.force(), body.pressure, body.viscous, body.moment};
+      if (reference) {
+        const ForceCoefficients coefficients = force_coefficients(
+            body, {flow.density(), reference->velocity, reference->area, reference->length.value_or(1)});
+        vectors.push_back(coefficients.force);
+        if (reference->length) vectors.push_back(coefficients.moment);
+      }
+      std::vector<double> values;
+      for (const Vector3 v : vectors) values.insert(values.end(), {v.x, v.y, v.z});
+      return values;
+    };
+    return table;
+  }
+
+  Table operator()(const std::string&, const EnergySettings&) {
+    const bool plane = mesh_.topology().dimension() == 2;
+    Table table;
+    for (const char* column : energy_columns) {
+      const bool energy = table.columns.empty();  // the others are powers
+      table.columns.push_back({column, energy ? (plane ? "J/m" : "J") : (plane ? "W/m" : "W")});
+    }
+    table.values = [](Snapshot& snapshot) {
+      auto& flow = dynamic_cast<FlowSnapshot&>(snapshot);
+      const auto values = energy_values(flow.energy_budget(), flow.density());
+      return std::vector<double>(values.begin(), values.end());
+    };
+    return table;
   }
 
  private:
@@ -157,6 +190,24 @@ class TableMaker {
   const PointLocator& locator() {
     if (!locator_) locator_.emplace(mesh_);
     return *locator_;
+  }
+
+  /// Where the patches named are among the mesh's.
+  std::vector<std::size_t> patches(const std::string& monitor,
+                                   const std::vector<NamedReference>& references) const {
+    const std::vector<Patch>& all = mesh_.topology().patches();
+    std::vector<std::size_t> positions;
+    for (const NamedReference& reference : references) {
+      const auto patch = std::ranges::find(all, reference.name, &Patch::name);
+      if (patch == all.end()) {
+        std::vector<std::string> valid;
+        for (const Patch& known : all) valid.push_back(known.name);
+        throw InputError(fmt::format("monitor '{}': the mesh has no patch \"{}\"{}", monitor, reference.name,
+                                     suggestion(reference.name, valid, "patches of the mesh")));
+      }
+      positions.push_back(static_cast<std::size_t>(patch - all.begin()));
+    }
+    return positions;
   }
 
   const Mesh& mesh_;
@@ -169,7 +220,8 @@ struct MonitorFiles::Monitor {
   std::string name;
   ScheduleSettings schedule;
   Table table;
-  std::unique_ptr<CsvWriter> series;  // null for a line, which has a file a time
+  std::unique_ptr<CsvWriter> series;  // null for a line
+  bool is_series;                     // else a line, which has a file a time
 };
 
 MonitorFiles::MonitorFiles(const Mesh& mesh, std::span<const MonitorSettings> settings, Real start,
@@ -178,21 +230,24 @@ MonitorFiles::MonitorFiles(const Mesh& mesh, std::span<const MonitorSettings> se
   Diagnostics diagnostics;
   TableMaker make_table(mesh);
   for (const MonitorSettings& monitor : settings) {
+    const auto make = [&](const auto& what) {
+      if constexpr (!std::is_same_v<decltype(what), const TimeAverageSettings&>) {  // which are fields
+        monitors_.push_back({monitor.name, monitor.schedule, make_table(monitor.name, what), nullptr,
+                             !std::is_same_v<decltype(what), const LineSettings&>});
+      }
+    };
     try {
-      Table table =
-          std::visit([&](const auto& what) { return make_table(monitor.name, what); }, monitor.what);
-      monitors_.push_back({monitor.name, monitor.schedule, std::move(table), nullptr});
+      std::visit(make, monitor.what);
     } catch (const InputError& error) {
       diagnostics.error(monitor.location, error.what());
     }
   }
   diagnostics.throw_if_any();
-  for (std::size_t k = 0; k < monitors_.size(); ++k) {
-    if (std::holds_alternative<LineSettings>(settings[k].what)) continue;
-    Columns& columns = monitors_[k].table.columns;
+  for (Monitor& monitor : monitors_) {
+    if (!monitor.is_series) continue;
+    Columns columns = monitor.table.columns;
     columns.insert(columns.begin(), {"time", "s"});
-    monitors_[k].series =
-        std::make_unique<CsvWriter>(directory_ / (monitors_[k].name + ".csv"), columns, restart_time);
+    monitor.series = std::make_unique<CsvWriter>(directory_ / (monitor.name + ".csv"), columns, restart_time);
   }
 }
 
@@ -200,19 +255,38 @@ MonitorFiles::~MonitorFiles() = default;
 
 void MonitorFiles::write(const Moment& moment, bool fields_are_written, Snapshot& snapshot) {
   for (Monitor& monitor : monitors_) {
-    const bool is_series = monitor.series != nullptr;
-    if (!is_due(monitor.schedule, start_, moment, is_series || fields_are_written)) continue;
+    if (!is_due(monitor.schedule, start_, moment, monitor.is_series || fields_are_written)) continue;
     std::vector<double> values = monitor.table.values(snapshot);
-    if (!is_series) {
+    if (!monitor.is_series) {
       write_csv(directory_ / fmt::format("{}_{}.csv", monitor.name, moment.step), moment.time,
                 monitor.table.columns, values);
       continue;
     }
+    auto& last = last_values_[monitor.name];
+    last["time"] = moment.time;
+    for (std::size_t k = 0; k < values.size(); ++k) last[monitor.table.columns[k].name] = values[k];
     values.insert(values.begin(), moment.time);
     monitor.series->write_row(values);
-    for (std::size_t k = 0; k < values.size(); ++k)
-      last_values_[monitor.name][monitor.table.columns[k].name] = values[k];
   }
+}
+
+std::function<double(Snapshot&)> MonitorFiles::find(const std::string& column) const {
+  std::vector<std::string> valid;  // of the monitor named, or of all where none is
+  for (const Monitor& monitor : monitors_) {
+    if (!monitor.is_series) continue;
+    const Columns& columns = monitor.table.columns;
+    const bool named = column.starts_with(monitor.name + ".");
+    if (named) valid.clear();
+    for (std::size_t k = 0; k < columns.size(); ++k) {
+      valid.push_back(monitor.name + "." + columns[k].name);
+      if (valid.back() == column) {
+        return [&table = monitor.table, k](Snapshot& snapshot) { return table.values(snapshot)[k]; };
+      }
+    }
+    if (named) break;
+  }
+  throw InputError(
+      fmt::format("no monitor writes \"{}\"{}", column, suggestion(column, valid, "columns of monitors")));
 }
 
 }  // namespace curlew

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <optional>
 #include <span>
@@ -10,19 +11,31 @@
 
 #include "app/case_settings.hpp"
 #include "app/schedule.hpp"
+#include "physics/incompressible_flow.hpp"
 #include "physics/monitors.hpp"
 
 namespace curlew {
 
-/// What the monitors of a run look at. They ask only for what they need when it is due, and
-/// several may ask for the same: costly values should be kept until the next step.
+/// What the monitors of a run look at. They ask only for what they need when it is due, and several may ask
+/// for the same: costly values should be kept until the next step.
 class Snapshot {
  public:
   virtual ~Snapshot() = default;
   /// A field that the model offers, on the host.
   virtual FieldSnapshot field(const std::string& name) = 0;
+  /// The same with all that makes it better at points.
+  virtual FieldSnapshot field_at_points(const std::string& name) { return field(name); }
   /// The model's flow out of the domain, one number per patch of the mesh.
   virtual std::span<const Real> patch_flows() = 0;
+};
+
+/// What the monitors of a flow look at besides.
+class FlowSnapshot : public Snapshot {
+ public:
+  virtual Real density() = 0;  ///< [kg/m3]
+  /// One entry per boundary face of the mesh that results are shown on.
+  virtual const IncompressibleFlow::BoundaryForces& boundary_forces() = 0;
+  virtual IncompressibleFlow::EnergyBudget energy_budget() = 0;
 };
 
 /// The monitors of a run and their CSV files in the output directory: NAME.csv with a row a time, for lines
@@ -42,11 +55,19 @@ class MonitorFiles {
   /// schedule of their own are due.
   void write(const Moment& moment, bool fields_are_written, Snapshot& snapshot);
 
+  /// The present value of "MONITOR.COLUMN". Throws InputError for one that is not there, naming those that
+  /// are.
+  double value(const std::string& column, Snapshot& snapshot) const { return find(column)(snapshot); }
+  /// Throws as value() does.
+  void require(const std::string& column) const { find(column); }
+
   /// What was last written, by monitor and column (lines, which are tables, left out).
   const std::map<std::string, std::map<std::string, double>>& last_values() const { return last_values_; }
 
  private:
   struct Monitor;
+
+  std::function<double(Snapshot&)> find(const std::string& column) const;
 
   Real start_;  // [s]
   std::filesystem::path directory_;

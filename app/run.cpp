@@ -1,59 +1,61 @@
 // Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
 #include <fmt/format.h>
 
-#include <cmath>
+#include <algorithm>
 #include <iostream>
 
 #include "app/atomic_file.hpp"
 #include "app/checkpoint.hpp"
 #include "app/commands.hpp"
-#include "app/heat_output.hpp"
+#include "app/field_files.hpp"
 #include "app/load_case.hpp"
 #include "app/monitor_files.hpp"
 #include "app/progress.hpp"
 #include "app/schedule.hpp"
 #include "app/signals.hpp"
+#include "app/simulation.hpp"
 #include "app/summary.hpp"
 
 namespace curlew {
 
 namespace {
 
-/// One run of a heat case, from the loaded case to the summary.
-class HeatRun {
+/// One run of a simulation, from its start to the summary.
+class Run {
  public:
-  HeatRun(const RunOptions& options, LoadedCase loaded)
+  Run(const RunOptions& options, Simulation& simulation, int threads)
       : options_(options),
-        settings_(std::move(loaded.settings)),
-        mesh_(std::move(loaded.mesh)),
+        simulation_(simulation),
+        settings_(simulation.settings()),
+        mesh_(simulation.mesh()),
         directory_(options.output.value_or(settings_.output.directory)),
-        executor_(make_executor(options.backend, options.threads)),
-        heat_(executor_, *mesh_, heat_settings(settings_, *mesh_)),
-        progress_(std::cerr, Progress::mode_of_standard_error(options.quiet), settings_.time.start,
-                  settings_.time.steady ? std::nullopt : std::optional(settings_.time.end)) {}
+        progress_(std::cerr, Progress::mode_of_standard_error(options.quiet), simulation.start_time(),
+                  simulation.end_time()) {
+    summary_.threads = threads;
+  }
 
   int run() {
-    const double began = Progress::wall_seconds();
-    for (const std::string& note : mesh_->notes()) progress_.note(note);
+    began_ = Progress::wall_seconds();
+    for (const std::string& note : mesh_.notes()) progress_.note(note);
     install_signal_handlers();
     make_directory(directory_);
     const std::optional<Real> restart_time = start();
-    HeatFieldFiles fields(directory_, settings_, *mesh_, restart_time);
-    HeatResidualFile residuals(directory_, restart_time);
-    MonitorFiles monitors(*mesh_, settings_.monitors, settings_.time.start, directory_, restart_time);
-
+    Files files{{directory_, settings_.name, mesh_, restart_time},
+                {directory_ / "residuals.csv", simulation_.residual_columns(), restart_time},
+                {mesh_, settings_.monitors, simulation_.start_time(), directory_, restart_time}};
     int status = 0;
     try {
-      status = settings_.time.steady ? run_steady(fields, residuals, monitors)
-                                     : run_in_time(fields, residuals, monitors, restart_time.has_value());
+      status = go_on(files, restart_time.has_value());
     } catch (const DivergedError&) {
-      keep_results(RunStatus::Diverged, began, monitors);
+      if (!simulation_.sound_after_failure()) write_diverged(files);
+      keep_results(RunStatus::Diverged, files);
       throw;
     } catch (const InputError&) {  // an expression that has no value at some time
-      keep_results(RunStatus::Stopped, began, monitors);
+      keep_results(RunStatus::Stopped, files);
       throw;
     }
-    finish(began, monitors);
+    if (simulation_.finished() && !simulation_.conclusion().empty()) progress_.note(simulation_.conclusion());
+    finish(files);
     progress_.finish(fmt::format("{} after {}; results in {}",
                                  summary_.status == RunStatus::Done ? "done" : "stopped",
                                  format_duration(summary_.wall_seconds), directory_.string()));
@@ -61,136 +63,131 @@ class HeatRun {
   }
 
  private:
-  /// Initial field or checkpoint; gives the time of the latter [s].
+  struct Files {
+    FieldFiles fields;
+    CsvWriter residuals;
+    MonitorFiles monitors;
+  };
+
+  /// Initial state or checkpoint; gives the time of the latter [s].
   std::optional<Real> start() {
     if (!options_.restart) {
-      heat_.start(settings_.initial_temperature, settings_.time.start);
+      simulation_.start();
       return std::nullopt;
     }
     const Checkpoint checkpoint = read_checkpoint(*options_.restart);
-    resume(heat_, *mesh_, checkpoint, options_.restart->string());
-    require_times_of_this_case(checkpoint);
+    simulation_.resume(checkpoint, options_.restart->string());
     return checkpoint.time;
   }
 
-  void require_times_of_this_case(const Checkpoint& checkpoint) const {
-    const TimeSettings& time = settings_.time;
-    if (time.steady) return;
-    const Real expected = time_of_step(time, checkpoint.step);
-    if (std::abs(checkpoint.time - expected) <= 1e-6 * time.step) return;
-    throw InputError(fmt::format(
-        "{}: the checkpoint is of step {} at {:.9g} s, but [time] start and step put that step at {:.9g} s; "
-        "restart with those that it was written with",
-        options_.restart->string(), checkpoint.step, checkpoint.time, expected));
-  }
-
-  int run_steady(HeatFieldFiles& fields, HeatResidualFile& residuals, MonitorFiles& monitors) {
-    const double before = Progress::wall_seconds();
-    const SolveReport report = heat_.solve_steady();
-    stepping_seconds_ = Progress::wall_seconds() - before;
-    record(report);
-    residuals.write(heat_, 0, report);
-    write_state({heat_.steps(), heat_.time(), heat_.time()}, true, fields, monitors);
-    const HeatBalance& balance = heat_.balance();
-    progress_.note(
-        fmt::format("steady state in {} iterations, residual {:.2e}; heat balance {:.3e} W of {:.6g} W",
-                    report.iterations, report.residual, balance.imbalance(), balance.throughput()));
-    return stop_requested();
-  }
-
-  int run_in_time(HeatFieldFiles& fields, HeatResidualFile& residuals, MonitorFiles& monitors,
-                  bool restarted) {
-    const TimeSettings& time = settings_.time;
-    const std::int64_t last = step_count(time);
-    const std::int64_t stop_after = options_.steps ? heat_.steps() + *options_.steps : last;
+  int go_on(Files& files, bool restarted) {
+    const Real start = simulation_.start_time();
     const ScheduleSettings& output = settings_.output.schedule;
     const ScheduleSettings checkpoints{settings_.output.checkpoint, std::nullopt};
-    if (!restarted) {
-      const Moment begin{heat_.steps(), heat_.time(), heat_.time()};
-      write_state(begin, is_due(output, time.start, begin, false), fields, monitors);
+    const bool one_result = simulation_.one_result();
+    if (const auto watched = simulation_.watched()) files.monitors.require(*watched);
+    if (!restarted && !one_result) {
+      const Moment begin{simulation_.steps(), simulation_.time(), simulation_.time()};
+      const auto snapshot = simulation_.snapshot();
+      write_state(begin, is_due(output, start, begin, false), files, *snapshot);
     }
     int status = 0;
-    while (heat_.steps() < std::min(last, stop_after) && status == 0) {
-      const Real before = heat_.time();
+    while (!simulation_.finished() && status == 0 &&
+           (one_result || !options_.steps || steps_taken_ < *options_.steps)) {
+      const Real before = simulation_.time();
       const double clock = Progress::wall_seconds();
-      const SolveReport report = heat_.advance_to(time_of_step(time, heat_.steps() + 1));
+      simulation_.advance();
       stepping_seconds_ += Progress::wall_seconds() - clock;
-      record(report);
-      residuals.write(heat_, heat_.time() - before, report);
+      record();
+      files.residuals.write_row(simulation_.residuals());
+      const auto snapshot = simulation_.snapshot();
+      if (const auto watched = simulation_.watched()) {
+        simulation_.observe(files.monitors.value(*watched, *snapshot));
+      }
       status = stop_requested();
-      const Moment now{heat_.steps(), heat_.time(), before};
-      write_state(now, is_due(output, time.start, now, false) || heat_.steps() == last, fields, monitors);
-      if (take_checkpoint_request() || is_due(checkpoints, time.start, now, false)) checkpoint();
-      const HeatBalance& balance = heat_.balance();
-      const std::vector<ProgressItem> items{
-          {"iterations", std::to_string(report.iterations)},
-          {"residual", fmt::format("{:.1e}", report.residual)},
-          {"heat imbalance", fmt::format("{:.1e} of {:.3g} W", balance.imbalance(), balance.throughput())}};
-      progress_.step(heat_.steps(), heat_.time(), items);
+      const Moment now{simulation_.steps(), simulation_.time(), before};
+      write_state(now, is_due(output, start, now, false) || simulation_.finished(), files, *snapshot);
+      if (one_result) continue;
+      if (take_checkpoint_request() || is_due(checkpoints, start, now, false)) checkpoint();
+      progress_.step(simulation_.steps(), simulation_.time(), simulation_.progress());
     }
-    checkpoint();
-    summary_.status = heat_.steps() < last ? RunStatus::Stopped : RunStatus::Done;
+    if (!one_result) checkpoint();
+    const bool done = simulation_.finished() && simulation_.reached_goal();
+    summary_.status = done ? RunStatus::Done : RunStatus::Stopped;
     return status;
   }
 
-  void write_state(const Moment& now, bool write_fields, HeatFieldFiles& fields, MonitorFiles& monitors) {
-    HeatState state(*mesh_, heat_);
-    if (write_fields) fields.write(now.step, now.time, state);
-    monitors.write(now, write_fields, state);
+  void write_state(const Moment& now, bool write_fields, Files& files, Snapshot& snapshot) {
+    if (write_fields) files.fields.write(now.step, now.time, simulation_.output_fields(), snapshot);
+    files.monitors.write(now, write_fields, snapshot);
   }
 
-  void checkpoint() { write_checkpoint(directory_, make_checkpoint(heat_, *mesh_)); }
+  void checkpoint() { write_checkpoint(directory_, simulation_.checkpoint()); }
 
-  void record(const SolveReport& report) {
-    ++solves_;
-    iterations_ += report.iterations;
+  void record() {
+    ++steps_taken_;
+    for (const auto& [name, report] : simulation_.solves()) iterations_[name] += report.iterations;
+    if (const auto divergence = simulation_.divergence()) {
+      summary_.max_divergence = std::max(summary_.max_divergence.value_or(0), *divergence);
+    }
+  }
+
+  void write_diverged(Files& files) {
+    const auto snapshot = simulation_.snapshot();
+    const auto file = files.fields.write_diverged(simulation_.time(), simulation_.output_fields(), *snapshot);
+    progress_.note(fmt::format("the fields of the moment are in {}", file.string()));
   }
 
   /// After a step that failed: what the steps before it led to.
-  void keep_results(RunStatus status, double began, const MonitorFiles& monitors) {
-    if (!settings_.time.steady && solves_ > 0) checkpoint();
+  void keep_results(RunStatus status, const Files& files) {
+    if (simulation_.sound_after_failure() && !simulation_.one_result() && steps_taken_ > 0) checkpoint();
     summary_.status = status;
-    finish(began, monitors);
+    finish(files);
   }
 
-  void finish(double began, const MonitorFiles& monitors) {
-    const Topology& topology = mesh_->topology();
+  void finish(const Files& files) {
+    const Topology& topology = mesh_.topology();
+    const auto steps = static_cast<double>(std::max<std::int64_t>(steps_taken_, 1));
     summary_.case_name = settings_.name;
-    summary_.model = "heat-diffusion";
+    summary_.model = simulation_.model();
     summary_.backend = options_.backend;
-    summary_.threads = executor_.threads();
     summary_.cells = topology.cells().size();
     summary_.faces = topology.faces().size();
     summary_.edges = topology.edges().size();
     summary_.nodes = topology.nodes().size();
-    summary_.steps = heat_.steps();
-    summary_.time = heat_.time();
-    summary_.wall_seconds = Progress::wall_seconds() - began;
-    summary_.seconds_per_step = solves_ > 0 ? stepping_seconds_ / static_cast<double>(solves_) : 0;
-    if (solves_ > 0) {
-      summary_.iterations["temperature"] = static_cast<double>(iterations_) / static_cast<double>(solves_);
-    }
+    summary_.steps = simulation_.steps();
+    summary_.time = simulation_.time();
+    summary_.wall_seconds = Progress::wall_seconds() - began_;
+    summary_.seconds_per_step = stepping_seconds_ / steps;
+    for (const auto& [name, count] : iterations_)
+      summary_.iterations[name] = static_cast<double>(count) / steps;
     summary_.version = CURLEW_VERSION;
-    summary_.monitors = monitors.last_values();
+    summary_.monitors = files.monitors.last_values();
     write_summary(directory_ / "summary.json", summary_);
   }
 
   const RunOptions& options_;
-  HeatCase settings_;
-  std::unique_ptr<const Mesh> mesh_;
+  Simulation& simulation_;
+  const CaseSettings& settings_;
+  const Mesh& mesh_;
   std::filesystem::path directory_;
-  Executor executor_;
-  HeatDiffusion heat_;
   Progress progress_;
   Summary summary_;
-  std::int64_t solves_ = 0, iterations_ = 0;
-  double stepping_seconds_ = 0;
+  std::int64_t steps_taken_ = 0;
+  std::map<std::string, std::int64_t> iterations_;  // by solve
+  double began_ = 0, stepping_seconds_ = 0;
 };
 
 }  // namespace
 
+int run_simulation(const RunOptions& options, Simulation& simulation, int threads) {
+  return Run(options, simulation, threads).run();
+}
+
 int run_case(const RunOptions& options) {
-  return HeatRun(options, load_case(options.case_file, options.overrides)).run();
+  const LoadedCase loaded = load_case(options.case_file, options.overrides);
+  const Executor executor = make_executor(options.backend, options.threads);
+  return run_simulation(options, *make_simulation(executor, loaded), executor.threads());
 }
 
 }  // namespace curlew

@@ -79,8 +79,8 @@ CellGeometry cell_geometry(const Topology& topology, View<Node, const Vector3> p
 
 }  // namespace
 
-Geometry::Geometry(const Topology& topology, std::vector<Vector3> node_positions)
-    : node_positions_(std::move(node_positions)) {
+Geometry::Geometry(const Topology& topology, std::vector<Vector3> node_positions) {
+  parts_.node_positions = ConstantArray<Vector3>(std::move(node_positions));
   const auto positions = this->node_positions(MemorySpace::Host);
   const std::size_t faces = at(topology.faces().size()), cells = at(topology.cells().size());
 
@@ -106,10 +106,10 @@ Geometry::Geometry(const Topology& topology, std::vector<Vector3> node_positions
     volumes[c] = cell.volume;
     cell_centroids[c] = cell.centroid;
   });
-  face_areas_ = ConstantArray<Vector3>(std::move(areas));
-  face_centroids_ = ConstantArray<Vector3>(std::move(centroids));
-  cell_volumes_ = ConstantArray<Real>(std::move(volumes));
-  cell_centroids_ = ConstantArray<Vector3>(std::move(cell_centroids));
+  parts_.face_areas = ConstantArray<Vector3>(std::move(areas));
+  parts_.face_centroids = ConstantArray<Vector3>(std::move(centroids));
+  parts_.cell_volumes = ConstantArray<Real>(std::move(volumes));
+  parts_.cell_centroids = ConstantArray<Vector3>(std::move(cell_centroids));
 
   // Each cell's split is found once; a node then adds its shares up in the order of its cells.
   const auto nodes_of_cell = topology.nodes_of_cell().view(MemorySpace::Host);
@@ -131,15 +131,16 @@ Geometry::Geometry(const Topology& topology, std::vector<Vector3> node_positions
     const Id<Node> n(static_cast<Index>(i));
     for (const auto [c, sign] : cells_of_node[n]) node_volumes[i] += shares[share_of(c, n)];
   });
-  node_volumes_ = ConstantArray<Real>(std::move(node_volumes));
+  parts_.node_volumes = ConstantArray<Real>(std::move(node_volumes));
 }
 
 Vector3 Geometry::dual_edge(const Topology& topology, Id<Face> f) const {
+  const auto face_centroid = face_centroids_of_cells(MemorySpace::Host);
+  const auto cell_centroid = cell_centroids(MemorySpace::Host);
   const auto cells = topology.cells_of_face()[f];
-  const Vector3 behind = cell_centroids_[at(cells[0].id.value())];
-  const Vector3 ahead =
-      cells.size() > 1 ? cell_centroids_[at(cells[1].id.value())] : face_centroids_[at(f.value())];
-  return ahead - behind;
+  const Vector3 behind = cell_centroid[cells[0].id], middle = face_centroid(f, 1);
+  if (cells.size() == 1) return middle - behind;
+  return (cell_centroid[cells[1].id] - behind) + (middle - face_centroid(f, -1));
 }
 
 std::vector<Vector3> dual_face_areas(const Topology& topology, const Geometry& geometry) {

@@ -1,14 +1,49 @@
 // Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
 #pragma once
 
+#include <limits>
+#include <utility>
 #include <vector>
 
+#include "kernels/error.hpp"
 #include "kernels/memory.hpp"
 #include "kernels/vector3.hpp"
 #include "mesh/cell_shapes.hpp"
 #include "mesh/topology.hpp"
 
 namespace curlew {
+
+/// Where cells see the centroids of their faces [m]. A periodic face lies in two places: at one for the cell
+/// behind it, at another for the cell ahead.
+class FaceCentroidsOfCells {
+ public:
+  /// `centroids`: one per face, then those of the periodic faces as the cells ahead see them.
+  FaceCentroidsOfCells(View<Face, const Vector3> centroids, Range<Face> periodic, Index faces)
+      : centroids_(centroids),
+        first_periodic_(periodic.empty() ? std::numeric_limits<Index>::max() : periodic.first()),
+        further_(faces - periodic.first()) {}
+
+  /// `sign`: of the face in the cell's row (and of the cell in the face's), +1 where the normal leaves the
+  /// cell. The test by the face alone comes first, since it fails throughout on other meshes: a processor
+  /// that foresees it has the address of the centroid without waiting for the sign.
+  CURLEW_HOST_DEVICE Vector3 operator()(Id<Face> f, Real sign) const {
+    if (f.value() >= first_periodic_) [[unlikely]] {
+      return centroids_[Id<Face>(f.value() + static_cast<Index>(sign < 0) * further_)];
+    }
+    return centroids_[f];
+  }
+
+ private:
+  View<Face, const Vector3> centroids_;
+  Index first_periodic_, further_;
+};
+
+/// What a Geometry is made of; see its accessors.
+struct GeometryParts {
+  ConstantArray<Vector3> node_positions, face_areas, face_centroids, cell_centroids;
+  ConstantArray<Real> cell_volumes, node_volumes;
+  Range<Face> periodic_faces;
+};
 
 /// Positions and measures of the entities of a mesh. Immutable.
 ///
@@ -20,37 +55,50 @@ namespace curlew {
 class Geometry {
  public:
   Geometry(const Topology& topology, std::vector<Vector3> node_positions);
+  explicit Geometry(GeometryParts parts) : parts_(std::move(parts)) {}
 
-  /// [m], one per node.
-  const ConstantArray<Vector3>& node_positions() const { return node_positions_; }
+  /// [m], one per node. Throws Error on a periodic mesh, whose nodes may lie in several places.
+  const ConstantArray<Vector3>& node_positions() const {
+    REQUIRE(parts_.periodic_faces.empty(),
+            "nodes of a periodic mesh have no one position; take the mesh that it was made of");
+    return parts_.node_positions;
+  }
   /// Area times unit normal [m2], one per face.
-  const ConstantArray<Vector3>& face_areas() const { return face_areas_; }
-  /// [m], one per face.
-  const ConstantArray<Vector3>& face_centroids() const { return face_centroids_; }
+  const ConstantArray<Vector3>& face_areas() const { return parts_.face_areas; }
+  /// [m], one per face; of a periodic face as the cell behind it sees it, and after all faces follow the
+  /// centroids of the periodic ones as the cells ahead see them.
+  const ConstantArray<Vector3>& face_centroids() const { return parts_.face_centroids; }
   /// [m3], one per cell; positive.
-  const ConstantArray<Real>& cell_volumes() const { return cell_volumes_; }
+  const ConstantArray<Real>& cell_volumes() const { return parts_.cell_volumes; }
   /// [m], one per cell.
-  const ConstantArray<Vector3>& cell_centroids() const { return cell_centroids_; }
+  const ConstantArray<Vector3>& cell_centroids() const { return parts_.cell_centroids; }
   /// Volume of the median dual of a node [m3], one per node: within a cell the part nearer to the node than
   /// to others in the sense of tetrahedra spanned by edge midpoint, face mean and cell centroid.
-  const ConstantArray<Real>& node_volumes() const { return node_volumes_; }
+  const ConstantArray<Real>& node_volumes() const { return parts_.node_volumes; }
 
   /// From the centroid of the cell behind a face to that of the cell ahead [m] (on the boundary: to the
-  /// face's centroid).
+  /// face's centroid), through the face where it is periodic.
   Vector3 dual_edge(const Topology& topology, Id<Face> f) const;
 
   View<Node, const Vector3> node_positions(MemorySpace space) const {
-    return view<Node>(node_positions_, space);
+    return view<Node>(node_positions(), space);
   }
-  View<Face, const Vector3> face_areas(MemorySpace space) const { return view<Face>(face_areas_, space); }
-  View<Face, const Vector3> face_centroids(MemorySpace space) const {
-    return view<Face>(face_centroids_, space);
+  View<Face, const Vector3> face_areas(MemorySpace space) const {
+    return view<Face>(parts_.face_areas, space);
   }
-  View<Cell, const Real> cell_volumes(MemorySpace space) const { return view<Cell>(cell_volumes_, space); }
+  FaceCentroidsOfCells face_centroids_of_cells(MemorySpace space) const {
+    return FaceCentroidsOfCells(view<Face>(parts_.face_centroids, space), parts_.periodic_faces,
+                                static_cast<Index>(parts_.face_areas.size()));
+  }
+  View<Cell, const Real> cell_volumes(MemorySpace space) const {
+    return view<Cell>(parts_.cell_volumes, space);
+  }
   View<Cell, const Vector3> cell_centroids(MemorySpace space) const {
-    return view<Cell>(cell_centroids_, space);
+    return view<Cell>(parts_.cell_centroids, space);
   }
-  View<Node, const Real> node_volumes(MemorySpace space) const { return view<Node>(node_volumes_, space); }
+  View<Node, const Real> node_volumes(MemorySpace space) const {
+    return view<Node>(parts_.node_volumes, space);
+  }
 
  private:
   template <class E, class T>
@@ -58,12 +106,12 @@ class Geometry {
     return View<E, const T>(values.data(space), static_cast<Index>(values.size()));
   }
 
-  ConstantArray<Vector3> node_positions_, face_areas_, face_centroids_, cell_centroids_;
-  ConstantArray<Real> cell_volumes_, node_volumes_;
+  GeometryParts parts_;
 };
 
 /// Area vectors of the dual faces [m2], one per edge and along it: triangles spanned by the edge's midpoint,
-/// face means and cell centroids (three dimensions only).
+/// face means and cell centroids (three dimensions only). Throws Error on a periodic mesh, which has no node
+/// positions; there they are the signed sums of those of the mesh that it was made of.
 std::vector<Vector3> dual_face_areas(const Topology& topology, const Geometry& geometry);
 
 /// Triangles of a face's fan (a triangle itself for three nodes), with the face's orientation: calls

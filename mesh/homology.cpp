@@ -4,36 +4,12 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
-#include <numeric>
+
+#include "mesh/disjoint_sets.hpp"
 
 namespace curlew {
 
 namespace {
-
-/// Disjoint sets of 0 … size-1, with path halving.
-class DisjointSets {
- public:
-  explicit DisjointSets(std::size_t size) : parent_(size), sets_(static_cast<Index>(size)) {
-    std::iota(parent_.begin(), parent_.end(), 0);
-  }
-  Index sets() const { return sets_; }
-  void join(Index a, Index b) {
-    a = root(a);
-    b = root(b);
-    if (a == b) return;
-    parent_[at(std::max(a, b))] = std::min(a, b);
-    --sets_;
-  }
-
- private:
-  Index root(Index i) {
-    while (parent_[at(i)] != i) i = parent_[at(i)] = parent_[at(parent_[at(i)])];
-    return i;
-  }
-
-  std::vector<Index> parent_;
-  Index sets_;
-};
 
 Index connected_parts(const Topology& topology) {
   DisjointSets parts(at(topology.nodes().size()));
@@ -95,28 +71,43 @@ Boundary survey_boundary(const Topology& topology) {
   return {two_faces_at_edges && one_fan_at_nodes, surfaces.sets()};
 }
 
-/// Marks the faces through which a breadth-first walk from outside enters a cell for the first time, one for
-/// each cell: since a cell's area vectors sum to zero and its volume does not, every part of a mesh has a
-/// boundary and is reached.
-std::vector<bool> collapse_cells(const Topology& topology) {
+struct CollapsedCells {
+  std::vector<bool> faces;  ///< those through which a cell has been entered
+  Index closed_parts = 0;   ///< parts, connected through faces, without a boundary
+};
+
+/// Marks the faces through which a breadth-first walk enters a cell for the first time, one for each cell but
+/// the first of each part that has no boundary: elsewhere the walk comes from outside.
+CollapsedCells collapse_cells(const Topology& topology) {
   const auto cells_of_face = topology.cells_of_face().view(MemorySpace::Host);
   const auto faces_of_cell = topology.faces_of_cell().view(MemorySpace::Host);
-  std::vector<bool> collapsed(at(topology.faces().size()), false), seen(at(topology.cells().size()), false);
+  CollapsedCells collapsed{std::vector<bool>(at(topology.faces().size()), false)};
+  std::vector<bool> seen(at(topology.cells().size()), false);
   std::vector<Index> queue;
   queue.reserve(seen.size());
   const auto enter = [&](Id<Face> f) {
     for (const auto [c, sign] : cells_of_face[f]) {
       if (seen[at(c.value())]) continue;
       seen[at(c.value())] = true;
-      collapsed[at(f.value())] = true;
+      collapsed.faces[at(f.value())] = true;
       queue.push_back(c.value());
     }
   };
+  std::size_t next = 0;
+  const auto walk = [&] {
+    for (; next < queue.size(); ++next) {
+      for (const auto [f, sign] : faces_of_cell[Id<Cell>(queue[next])]) enter(f);
+    }
+  };
   for (const Id<Face> f : topology.boundary_faces()) enter(f);
-  for (std::size_t next = 0; next < queue.size(); ++next) {
-    for (const auto [f, sign] : faces_of_cell[Id<Cell>(queue[next])]) enter(f);
+  walk();
+  for (const Id<Cell> c : topology.cells()) {
+    if (seen[at(c.value())]) continue;
+    seen[at(c.value())] = true;
+    ++collapsed.closed_parts;
+    queue.push_back(c.value());
+    walk();
   }
-  REQUIRE(queue.size() == seen.size(), "a part of the mesh has no boundary");
   return collapsed;
 }
 
@@ -153,7 +144,14 @@ Index rank_of_rest(const Topology& topology, const std::vector<bool>& collapsed)
   for (const Id<Face> f : topology.faces()) {
     if (collapsed[at(f.value())]) continue;
     column.clear();
-    for (const auto [e, sign] : topology.edges_of_face()[f]) column.push_back(e.value());
+    for (const auto [e, sign] : topology.edges_of_face()[f]) {
+      // An edge on both sides of a face, in a periodic mesh one block wide, counts for nothing.
+      if (!column.empty() && column.back() == e.value()) {
+        column.pop_back();
+      } else {
+        column.push_back(e.value());
+      }
+    }
     while (!column.empty() && column_of_pivot[at(column.back())] >= 0) {
       const std::vector<Index>& other = columns[at(column_of_pivot[at(column.back())])];
       sum.clear();
@@ -173,8 +171,11 @@ Index rank_of_rest(const Topology& topology, const std::vector<bool>& collapsed)
 BettiNumbers betti_numbers(const Topology& topology) {
   if (topology.dimension() == 2) {
     const Index b0 = connected_parts(topology);
-    return {b0, b0 - (topology.nodes().size() - topology.faces().size() + topology.cells().size()), 0};
+    const Index b2 = topology.periodic_faces().empty() ? 0 : collapse_cells(topology).closed_parts;
+    const Index characteristic = topology.nodes().size() - topology.faces().size() + topology.cells().size();
+    return {b0, b0 + b2 - characteristic, b2};
   }
+  if (!topology.periodic_faces().empty()) return betti_numbers_by_rank(topology);
   const Boundary boundary = survey_boundary(topology);
   if (!boundary.manifold) return betti_numbers_by_rank(topology);
   const Index b0 = connected_parts(topology);
@@ -188,10 +189,10 @@ BettiNumbers betti_numbers_by_rank(const Topology& topology) {
   REQUIRE(topology.dimension() == 3, "ranks of boundary matrices are worked out in three dimensions only");
   const Index b0 = connected_parts(topology);
   const Index rank_of_edges = topology.nodes().size() - b0;
-  const Index rank_of_cells = topology.cells().size();
-  std::vector<bool> collapsed = collapse_cells(topology);
-  Index rank_of_faces = collapse_faces(topology, collapsed);
-  rank_of_faces += rank_of_rest(topology, collapsed);
+  CollapsedCells collapsed = collapse_cells(topology);
+  const Index rank_of_cells = topology.cells().size() - collapsed.closed_parts;
+  Index rank_of_faces = collapse_faces(topology, collapsed.faces);
+  rank_of_faces += rank_of_rest(topology, collapsed.faces);
   return {b0, topology.edges().size() - rank_of_edges - rank_of_faces,
           topology.faces().size() - rank_of_faces - rank_of_cells};
 }

@@ -1,7 +1,9 @@
 // Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
 #pragma once
 
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "mesh/geometry.hpp"
@@ -21,10 +23,29 @@ class Mesh {
   /// with coordinates, for cells without volume, faces shared by more than two cells, or no cells at all.
   explicit Mesh(RawMesh raw, CellOrder order = CellOrder::ReverseCuthillMcKee);
 
+  /// Of parts that belong together: a periodic mesh, the one that it was made of, for each face the one of
+  /// that mesh with the same normal and nodes, and after them the images of the periodic ones.
+  Mesh(Topology topology, Geometry geometry, const Mesh& unfolded, std::vector<Id<Face>> unfolded_faces)
+      : topology_(std::move(topology)),
+        geometry_(std::move(geometry)),
+        notes_(unfolded.notes()),
+        unfolded_(std::make_shared<const Mesh>(unfolded)),
+        unfolded_faces_(std::move(unfolded_faces)) {}
+
   const Topology& topology() const { return topology_; }
   const Geometry& geometry() const { return geometry_; }
   /// What a user should know about how the mesh was read and changed, a sentence each.
   const std::vector<std::string>& notes() const { return notes_; }
+
+  /// The mesh whose nodes have positions: this one, or the one that a periodic mesh was made of. Cells have
+  /// the same numbers in both.
+  const Mesh& unfolded() const { return unfolded_ ? *unfolded_ : *this; }
+  /// The face of unfolded() that has the normal and nodes of `f`.
+  Id<Face> unfolded_face(Id<Face> f) const { return unfolded_ ? unfolded_faces_[at(f.value())] : f; }
+  /// The other face of unfolded() that became the periodic face `f`; its normal is the opposite.
+  Id<Face> unfolded_image(Id<Face> f) const {
+    return unfolded_faces_[at(topology_.faces().size() + f.value() - topology_.periodic_faces().first())];
+  }
 
  private:
   struct Built;
@@ -33,6 +54,8 @@ class Mesh {
   Topology topology_;
   Geometry geometry_;
   std::vector<std::string> notes_;
+  std::shared_ptr<const Mesh> unfolded_;  // null but on a periodic mesh
+  std::vector<Id<Face>> unfolded_faces_;
 };
 
 }  // namespace curlew

@@ -35,6 +35,7 @@ struct NodeInterpolation {
 /// the point goes to one of them.
 class PointLocator {
  public:
+  /// Throws Error on a periodic mesh, which has no node positions: search the mesh that it was made of.
   explicit PointLocator(const Mesh& mesh);
 
   const Mesh& mesh() const { return mesh_; }

@@ -31,7 +31,8 @@ struct MeshQuality {
   Statistic non_planarity;
 };
 
-/// Linear in the mesh, parallel, and the same at any number of threads.
+/// Linear in the mesh, parallel, and the same at any number of threads. Throws Error on a periodic mesh,
+/// which has no node positions: measure the mesh that it was made of.
 MeshQuality measure_quality(const Mesh& mesh);
 
 }  // namespace curlew

@@ -32,6 +32,7 @@ struct TopologyParts {
   IncidenceTable<Cell, Node> nodes_of_cell;
   IncidenceTable<Node, Cell> cells_of_node;
   Index interior_faces = 0;
+  Index periodic_faces = 0;  ///< how many of the interior faces, the last ones
   std::vector<Patch> patches;
   std::vector<std::string> region_names;
   ConstantArray<Index> region_of_cell;
@@ -41,7 +42,9 @@ struct TopologyParts {
 ///
 /// Orientation: an edge runs from its lower to its higher node; a face's normal points from its lower to its
 /// higher cell, and out of the domain on the boundary. Faces are numbered [interior | patch by patch]. Rows
-/// of the signed tables are in ascending order. In two dimensions an edge is the unit edge normal to the
+/// of the signed tables are in ascending order. On a periodic mesh (periodic.hpp) two faces may lie between
+/// the same cells and two edges between the same nodes, and where the mesh is one block wide a row may hold
+/// an entity twice. In two dimensions an edge is the unit edge normal to the
 /// plane at a node (entities.hpp): the tables between edges and faces connect nodes with sides, and those
 /// between edges and nodes have empty rows, since nothing changes along the normal.
 class Topology {
@@ -54,6 +57,10 @@ class Topology {
   Range<Face> faces() const { return Range<Face>(0, parts_.cells_of_face.rows()); }
   Range<Cell> cells() const { return Range<Cell>(0, parts_.faces_of_cell.rows()); }
   Range<Face> interior_faces() const { return Range<Face>(0, parts_.interior_faces); }
+  /// The last of the interior faces: those that periodic.hpp made of two boundary faces each.
+  Range<Face> periodic_faces() const {
+    return Range<Face>(parts_.interior_faces - parts_.periodic_faces, parts_.interior_faces);
+  }
   Range<Face> boundary_faces() const { return Range<Face>(parts_.interior_faces, faces().last()); }
 
   const std::vector<Patch>& patches() const { return parts_.patches; }

@@ -15,7 +15,8 @@ namespace curlew {
 /// finite element. `weights` has one entry per node of the cell.
 void gradient_weights(const Mesh& mesh, Id<Cell> c, std::span<Vector3> weights);
 
-/// Mean gradient in every cell [unit of the values / m]. Throws Error unless there is one value per node.
+/// Mean gradient in every cell [unit of the values / m]. Throws Error unless there is one value per node, and
+/// on a periodic mesh, which has no node positions.
 std::vector<Vector3> cell_gradients(const Mesh& mesh, std::span<const Real> node_values);
 
 }  // namespace curlew

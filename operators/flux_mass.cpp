@@ -26,19 +26,20 @@ template <class Rows>
 struct VelocitiesOnCell {
   Rows faces_of;
   View<Face, const Real> flux;
-  View<Face, const Vector3> face_area, face_centroid;
+  View<Face, const Vector3> face_area;
+  FaceCentroidsOfCells face_centroid;
   View<Cell, const Vector3> cell_centroid;
   View<Cell, const Real> volume, weight;
   View<Cell, Vector3> velocity, corrected;
   CURLEW_HOST_DEVICE void operator()(Id<Cell> c) const {
     const Vector3 centre = cell_centroid[c];
     Vector3 v{};
-    for (const auto [f, sign] : faces_of[c]) v += (sign * flux[f]) * (face_centroid[f] - centre);
+    for (const auto [f, sign] : faces_of[c]) v += (sign * flux[f]) * (face_centroid(f, sign) - centre);
     v = v / volume[c];
     Vector3 deviation{};
     for (const auto [f, sign] : faces_of[c]) {
       const Vector3 area = sign * face_area[f];
-      deviation += weighted_deviation(sign * flux[f], area, face_centroid[f] - centre, v) * area;
+      deviation += weighted_deviation(sign * flux[f], area, face_centroid(f, sign) - centre, v) * area;
     }
     velocity[c] = v;
     corrected[c] = v - (weight[c] / volume[c]) * deviation;
@@ -50,7 +51,8 @@ template <class Rows>
 struct CirculationOnFace {
   Rows cells_of;
   View<Face, const Real> flux;
-  View<Face, const Vector3> face_area, face_centroid;
+  View<Face, const Vector3> face_area;
+  FaceCentroidsOfCells face_centroid;
   View<Cell, const Vector3> cell_centroid;
   View<Cell, const Vector3> velocity, corrected;
   View<Cell, const Real> weight;
@@ -58,7 +60,7 @@ struct CirculationOnFace {
   CURLEW_HOST_DEVICE void operator()(Id<Face> f) const {
     Real sum = 0;
     for (const auto [c, sign] : cells_of[f]) {
-      const Vector3 arm = face_centroid[f] - cell_centroid[c];
+      const Vector3 arm = face_centroid(f, sign) - cell_centroid[c];
       sum += sign * (dot(arm, corrected[c]) +
                      weight[c] * weighted_deviation(sign * flux[f], sign * face_area[f], arm, velocity[c]));
     }
@@ -88,9 +90,11 @@ FluxMass::FluxMass(const Executor& executor, const Mesh& mesh, Real simplex_weig
       velocity_(executor, mesh.topology().cells().size(), "velocity", "m/s"),
       corrected_(executor, mesh.topology().cells().size(), "corrected velocity", "m/s") {
   REQUIRE(simplex_weight > 0, "the weight of the stabilising part of the mass of fluxes must be positive");
+  const auto face_centroid = geometry_.face_centroids_of_cells(MemorySpace::Host);
   for (const Id<Face> f : mesh.topology().faces()) {
-    const Vector3 area = geometry_.face_areas()[at(f.value())], x = geometry_.face_centroids()[at(f.value())];
+    const Vector3 area = geometry_.face_areas()[at(f.value())];
     for (const auto [c, sign] : cells_of_face_[f]) {
+      const Vector3 x = face_centroid(f, sign);
       if (sign * dot(x - geometry_.cell_centroids()[at(c.value())], area) <= 0) {
         throw InputError(fmt::format(
             "the cell beside the face at ({:.6g}, {:.6g}, {:.6g}) does not see that face from its "
@@ -109,14 +113,14 @@ void FluxMass::apply(const PrimalCochain<Face>& flux, DualCochain<Face>& circula
   faces_of_cell_.visit_parts(space, [&](Range<Cell> range, auto rows) {
     for_each(executor_, range,
              VelocitiesOnCell<decltype(rows)>{rows, flux.view(), geometry_.face_areas(space),
-                                              geometry_.face_centroids(space),
+                                              geometry_.face_centroids_of_cells(space),
                                               geometry_.cell_centroids(space), geometry_.cell_volumes(space),
                                               weight, velocity_.view(), corrected_.view()});
   });
   cells_of_face_.visit_parts(space, [&](Range<Face> range, auto rows) {
     for_each(executor_, range,
              CirculationOnFace<decltype(rows)>{
-                 rows, flux.view(), geometry_.face_areas(space), geometry_.face_centroids(space),
+                 rows, flux.view(), geometry_.face_areas(space), geometry_.face_centroids_of_cells(space),
                  geometry_.cell_centroids(space), std::as_const(velocity_).view(),
                  std::as_const(corrected_).view(), weight, circulation.view()});
   });
@@ -124,20 +128,20 @@ void FluxMass::apply(const PrimalCochain<Face>& flux, DualCochain<Face>& circula
 
 std::vector<Real> FluxMass::diagonal() const {
   std::vector<Real> diagonal(at(cells_of_face_.rows()));
+  const auto face_centroid = geometry_.face_centroids_of_cells(MemorySpace::Host);
   parallel_for(diagonal.size(), [&](std::size_t i) {
     const Id<Face> f(static_cast<Index>(i));
     for (const auto [c, sign] : cells_of_face_[f]) {
       // The column of Π for a unit flux through f: what it is short of N's velocity, face by face.
       const Vector3 centre = geometry_.cell_centroids()[at(c.value())];
-      const Vector3 arm = geometry_.face_centroids()[i] - centre;
+      const Vector3 arm = face_centroid(f, sign) - centre;
       const Vector3 velocity = (sign / geometry_.cell_volumes()[at(c.value())]) * arm;
       diagonal[i] += sign * dot(arm, velocity);
       for (const auto [k, outward] : faces_of_cell_[c]) {
         const Vector3 area = outward * geometry_.face_areas()[at(k.value())];
         const Real flux = k == f ? sign : Real(0);
-        diagonal[i] +=
-            weight_[at(c.value())] * (flux - dot(area, velocity)) *
-            weighted_deviation(flux, area, geometry_.face_centroids()[at(k.value())] - centre, velocity);
+        diagonal[i] += weight_[at(c.value())] * (flux - dot(area, velocity)) *
+                       weighted_deviation(flux, area, face_centroid(k, outward) - centre, velocity);
       }
     }
   });
@@ -146,6 +150,7 @@ std::vector<Real> FluxMass::diagonal() const {
 
 std::vector<Real> FluxMass::ratio_of_diagonal_star() const {
   std::vector<Real> ratio(at(faces_of_cell_.rows()));
+  const auto face_centroid = geometry_.face_centroids_of_cells(MemorySpace::Host);
   parallel_for(ratio.size(), [&](std::size_t c) {
     const auto faces = faces_of_cell_[Id<Cell>(static_cast<Index>(c))];
     const Index count = faces.size();
@@ -157,18 +162,19 @@ std::vector<Real> FluxMass::ratio_of_diagonal_star() const {
     for (Index k = 0; k < count; ++k) {
       const std::size_t f = at(faces[k].id.value());
       const Vector3 area = faces[k].sign * geometry_.face_areas()[f];
-      const Vector3 arm = geometry_.face_centroids()[f] - centre;
+      const Vector3 arm = face_centroid(faces[k].id, faces[k].sign) - centre;
       const Real root = std::sqrt(dot(arm, area) / dot(area, area));
       arms.col(k) << arm.x / root, arm.y / root, arm.z / root;
       for (Index j = 0; j < count; ++j) {
-        const Vector3 other = geometry_.face_centroids()[at(faces[j].id.value())] - centre;
+        const Vector3 other = face_centroid(faces[j].id, faces[j].sign) - centre;
         rest(k, j) = -root * dot(area, other) / volume;
       }
     }
     for (Index j = 0; j < count; ++j) {
       const std::size_t f = at(faces[j].id.value());
       const Vector3 area = faces[j].sign * geometry_.face_areas()[f];
-      const Real root = std::sqrt(dot(geometry_.face_centroids()[f] - centre, area) / dot(area, area));
+      const Vector3 arm = face_centroid(faces[j].id, faces[j].sign) - centre;
+      const Real root = std::sqrt(dot(arm, area) / dot(area, area));
       rest.col(j) /= root;
       rest(j, j) += 1;
     }

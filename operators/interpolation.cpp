@@ -9,7 +9,7 @@ template <class Rows>
 struct FluxMomentOnCell {
   Rows faces_of;
   View<Face, const Real> flux;              // integral of u.n over the face [m3/s]
-  View<Face, const Vector3> face_centroid;  // [m]
+  FaceCentroidsOfCells face_centroid;       // [m]
   View<Cell, const Vector3> cell_centroid;  // [m]
   View<Cell, const Real> volume;            // [m3]
   bool per_volume;
@@ -17,7 +17,7 @@ struct FluxMomentOnCell {
   CURLEW_HOST_DEVICE void operator()(Id<Cell> c) const {
     const Vector3 centre = cell_centroid[c];
     Vector3 moment{};
-    for (const auto [f, sign] : faces_of[c]) moment += (sign * flux[f]) * (face_centroid[f] - centre);
+    for (const auto [f, sign] : faces_of[c]) moment += (sign * flux[f]) * (face_centroid(f, sign) - centre);
     v[c] = per_volume ? moment / volume[c] : moment;
   }
 };
@@ -26,16 +26,15 @@ template <class Rows>
 struct PathIntegralOnFace {
   Rows cells_of;
   View<Cell, const Vector3> v;
-  View<Face, const Vector3> face_centroid;  // [m]
+  FaceCentroidsOfCells face_centroid;       // [m]
   View<Cell, const Vector3> cell_centroid;  // [m]
   View<Cell, const Real> volume;            // [m3]
   bool per_volume;
   View<Face, Real> integral;
   CURLEW_HOST_DEVICE void operator()(Id<Face> f) const {
-    const Vector3 middle = face_centroid[f];
     Real sum = 0;
     for (const auto [c, sign] : cells_of[f]) {
-      const Real along = dot(middle - cell_centroid[c], v[c]);
+      const Real along = dot(face_centroid(f, sign) - cell_centroid[c], v[c]);
       sum += sign * (per_volume ? along / volume[c] : along);
     }
     integral[f] = sum;
@@ -51,7 +50,7 @@ void ReconstructionTables::gather_on_cells(const PrimalCochain<Face>& flux, bool
   const MemorySpace space = executor_.space();
   faces_of_cell_.visit_parts(space, [&](Range<Cell> range, auto rows) {
     for_each(executor_, range,
-             FluxMomentOnCell<decltype(rows)>{rows, flux.view(), geometry_.face_centroids(space),
+             FluxMomentOnCell<decltype(rows)>{rows, flux.view(), geometry_.face_centroids_of_cells(space),
                                               geometry_.cell_centroids(space), geometry_.cell_volumes(space),
                                               per_volume, v.view()});
   });
@@ -64,7 +63,7 @@ void ReconstructionTables::gather_on_faces(const Field<Cell, Vector3>& v, bool p
   const MemorySpace space = executor_.space();
   cells_of_face_.visit_parts(space, [&](Range<Face> range, auto rows) {
     for_each(executor_, range,
-             PathIntegralOnFace<decltype(rows)>{rows, v.view(), geometry_.face_centroids(space),
+             PathIntegralOnFace<decltype(rows)>{rows, v.view(), geometry_.face_centroids_of_cells(space),
                                                 geometry_.cell_centroids(space),
                                                 geometry_.cell_volumes(space), per_volume, c.view()});
   });

@@ -30,7 +30,8 @@ template <class Rows>
 struct VelocityDeviationOnCell {
   Rows faces_of;
   Real dimension;
-  View<Face, const Vector3> velocity, area, face_centroid;
+  View<Face, const Vector3> velocity, area;
+  FaceCentroidsOfCells face_centroid;
   View<Cell, const Vector3> cell_centroid;
   View<Cell, const Real> volume;
   View<Cell, const Tensor3> gradient;
@@ -40,13 +41,13 @@ struct VelocityDeviationOnCell {
     const Vector3 centre = cell_centroid[c];
     Vector3 v{};
     for (const auto [f, sign] : faces_of[c]) {
-      v += (sign * dot(face_centroid[f] - centre, area[f])) * velocity[f];
+      v += (sign * dot(face_centroid(f, sign) - centre, area[f])) * velocity[f];
     }
     v = v / (dimension * volume[c]);
     Tensor3 moment{};
     Vector3 sum{};
     for (const auto [f, sign] : faces_of[c]) {
-      const Vector3 arm = face_centroid[f] - centre;
+      const Vector3 arm = face_centroid(f, sign) - centre;
       const Real stiffness = dot(area[f], area[f]) / (sign * dot(arm, area[f]));  // A/h
       const Vector3 weighted = stiffness * (velocity[f] - v - gradient[c] * arm);
       sum += weighted;
@@ -77,7 +78,8 @@ template <class Rows>
 struct ViscousForceOnFace {
   Rows cells_of;
   Real dimension;
-  View<Face, const Vector3> velocity, area, face_centroid;
+  View<Face, const Vector3> velocity, area;
+  FaceCentroidsOfCells face_centroid;
   View<Cell, const Vector3> cell_centroid;
   View<Cell, const Real> volume;
   View<Cell, const Tensor3> gradient, stress;
@@ -86,7 +88,7 @@ struct ViscousForceOnFace {
   CURLEW_HOST_DEVICE void operator()(Id<Face> f) const {
     Vector3 sum{};
     for (const auto [c, sign] : cells_of[f]) {
-      const Vector3 arm = face_centroid[f] - cell_centroid[c];
+      const Vector3 arm = face_centroid(f, sign) - cell_centroid[c];
       const Real height_area = sign * dot(arm, area[f]);  // h A
       const Vector3 own = velocity[f] - mean[c] - gradient[c] * arm;
       sum += sign * (stress[c] * area[f]) + (dot(area[f], area[f]) / height_area) * own -
@@ -115,7 +117,8 @@ void ViscousForm::apply(const Field<Face, Vector3>& velocity, Field<Face, Vector
   require_fits(velocity, cells_of_face_.rows(), executor_);
   require_fits(force, cells_of_face_.rows(), executor_);
   const MemorySpace space = executor_.space();
-  const auto area = geometry_.face_areas(space), face_centroid = geometry_.face_centroids(space);
+  const auto area = geometry_.face_areas(space);
+  const auto face_centroid = geometry_.face_centroids_of_cells(space);
   const auto cell_centroid = geometry_.cell_centroids(space);
   const auto volume = geometry_.cell_volumes(space);
   const auto gradient = std::as_const(gradient_).view();
@@ -145,6 +148,7 @@ void ViscousForm::apply(const Field<Face, Vector3>& velocity, Field<Face, Vector
 
 std::vector<Real> ViscousForm::diagonal() const {
   std::vector<Real> diagonal(at(cells_of_face_.rows()));
+  const auto face_centroid = geometry_.face_centroids_of_cells(MemorySpace::Host);
   parallel_for(diagonal.size(), [&](std::size_t i) {
     const Id<Face> f(static_cast<Index>(i));
     for (const auto [c, sign] : cells_of_face_[f]) {
@@ -155,10 +159,10 @@ std::vector<Real> ViscousForm::diagonal() const {
       const Vector3 gradient = own_area / volume;
       diagonal[i] += volume * dot(gradient, gradient);
       if (simplices_) continue;
-      const Real mean = dot(geometry_.face_centroids()[i] - centre, own_area) / (dimension_ * volume);
+      const Real mean = dot(face_centroid(f, sign) - centre, own_area) / (dimension_ * volume);
       for (const auto [k, outward] : faces_of_cell_[c]) {
         const Vector3 area = outward * geometry_.face_areas()[at(k.value())];
-        const Vector3 arm = geometry_.face_centroids()[at(k.value())] - centre;
+        const Vector3 arm = face_centroid(k, outward) - centre;
         const Real deviation = (k == f ? Real(1) : Real(0)) - mean - dot(gradient, arm);
         diagonal[i] += dot(area, area) / dot(arm, area) * deviation * deviation;
       }

@@ -119,7 +119,8 @@ FaceAverages average_on_faces(const Mesh& mesh, Range<Face> range, const VectorF
   std::vector<Vector3> values;
   for (Index first = range.first(); first < range.last(); first += portion) {
     q.clear();
-    for (const Id<Face> f : Range<Face>(first, std::min(first + portion, range.last()))) add_face(q, mesh, f);
+    for (const Id<Face> f : Range<Face>(first, std::min(first + portion, range.last())))
+      add_face(q, mesh.unfolded(), mesh.unfolded_face(f));
     values.resize(q.points.size());
     function.evaluate(q.points, time, values);
     std::size_t k = 0;
@@ -151,7 +152,8 @@ std::vector<Vector3> average_on_cells(const Mesh& mesh, const VectorFunction& fu
   std::vector<Vector3> values;
   for (Index first = 0; first < cells.last(); first += portion) {
     q.clear();
-    for (const Id<Cell> c : Range<Cell>(first, std::min(first + portion, cells.last()))) add_cell(q, mesh, c);
+    for (const Id<Cell> c : Range<Cell>(first, std::min(first + portion, cells.last())))
+      add_cell(q, mesh.unfolded(), c);
     values.resize(q.points.size());
     function.evaluate(q.points, time, values);
     std::size_t k = 0;

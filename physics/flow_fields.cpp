@@ -18,14 +18,14 @@ namespace {
 /// The arm from a cell's centroid to that of one of its faces, whose normal leaves the cell (sign +1) or
 /// enters it (-1) [m].
 struct Arms {
-  View<Face, const Vector3> face_centroid;
+  FaceCentroidsOfCells face_centroid;
   View<Cell, const Vector3> cell_centroid;
 
   Arms(const Mesh& mesh, MemorySpace space)
-      : face_centroid(mesh.geometry().face_centroids(space)),
+      : face_centroid(mesh.geometry().face_centroids_of_cells(space)),
         cell_centroid(mesh.geometry().cell_centroids(space)) {}
-  CURLEW_HOST_DEVICE Vector3 operator()(Id<Cell> c, Id<Face> f, Real) const {
-    return face_centroid[f] - cell_centroid[c];
+  CURLEW_HOST_DEVICE Vector3 operator()(Id<Cell> c, Id<Face> f, Real sign) const {
+    return face_centroid(f, sign) - cell_centroid[c];
   }
 };
 
@@ -321,6 +321,15 @@ std::vector<Real> streamfunction(const Mesh& mesh, std::span<const Real> flux) {
   REQUIRE(topology.dimension() == 2, "a streamfunction at the nodes needs a two-dimensional mesh");
   REQUIRE(flux.size() == at(topology.faces().size()),
           fmt::format("the mesh has {} faces, got {} fluxes", topology.faces().size(), flux.size()));
+  if (!topology.periodic_faces().empty()) {
+    const Mesh& unfolded = mesh.unfolded();
+    std::vector<Real> unfolded_flux(at(unfolded.topology().faces().size()));
+    for (const Id<Face> f : topology.faces())
+      unfolded_flux[at(mesh.unfolded_face(f).value())] = flux[at(f.value())];
+    for (const Id<Face> f : topology.periodic_faces())
+      unfolded_flux[at(mesh.unfolded_image(f).value())] = -flux[at(f.value())];
+    return streamfunction(unfolded, unfolded_flux);
+  }
   // In two dimensions edge k is node k, and U = C psi.
   std::vector<Real> psi(at(topology.nodes().size()));
   std::vector<bool> reached(psi.size()), lowest(psi.size());

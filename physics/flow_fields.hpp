@@ -45,10 +45,11 @@ struct WallFriction {
 WallFriction wall_friction(const Mesh& mesh, const FlowSettings& settings,
                            const IncompressibleFlow::BoundaryForces& forces);
 
-/// Streamfunction at the nodes [m2/s], two dimensions only: u = dpsi/dy, v = -dpsi/dx, so that the difference
-/// of its values along a side is the flux through it. Summed along a spanning tree of the nodes; on sides out
-/// of the tree it is off by the divergence left in the flux. Zero at the lowest node of each connected part
-/// of the mesh (least y, then least x), which is on its outer boundary: on the lower wall of a channel.
+/// Streamfunction at the nodes (of mesh.unfolded()) [m2/s], two dimensions only: u = dpsi/dy, v = -dpsi/dx,
+/// so that the difference of its values along a side is the flux through it. Summed along a spanning tree of
+/// the nodes; on sides out of the tree it is off by the divergence left in the flux. Zero at the lowest node
+/// of each connected part of the mesh (least y, then least x), which is on its outer boundary: on the lower
+/// wall of a channel.
 ///
 /// Holes may be there as long as no fluid comes out of one on balance, or psi would have many values: throws
 /// InputError with the patches around the hole and its outflow. Throws Error unless there is one flux per

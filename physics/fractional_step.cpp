@@ -13,6 +13,9 @@ namespace curlew {
 
 namespace {
 
+/// Convection is explicit in all schemes: no step is meaningful far beyond 1.
+constexpr Real hopeless_courant = 1000;
+
 struct CourantRateOfCell {
   Incidence<Cell, Face> faces_of;
   View<Face, const Real> flux;
@@ -95,7 +98,8 @@ FractionalStep::FractionalStep(const Executor& executor, const Mesh& mesh, FlowS
       settings_(std::move(settings)),
       boundaries_(executor, mesh, settings_),
       momentum_(executor, mesh, settings_, boundaries_, simplex_weight),
-      projection_(executor, mesh, boundaries_, momentum_.mass(), settings_.pressure),
+      projection_(executor, mesh, boundaries_, momentum_.mass(), settings_.pressure,
+                  settings_.pressure_jacobi),
       now_(executor, mesh),
       before_(executor, mesh),
       next_(executor, mesh),
@@ -219,6 +223,10 @@ FlowStepReport FractionalStep::advance(Real step) {
     momentum_.mass().apply(next_.flux, next_.mass_flux);
     const Real energy = inner_product(next_.mass_flux, next_.flux) / 2;
     if (!std::isfinite(energy)) throw DivergedError("the velocity is not a number");
+    const Real courant = step * courant_rate_of(next_.flux);
+    if (settings_.convection != ConvectionScheme::None && courant > hopeless_courant) {
+      throw DivergedError(fmt::format("the Courant number reached {:.3g}: the flow has blown up", courant));
+    }
     add(report, "tangential", momentum_.convection(next_.flux, next_.velocity, next_.convection));
     previous_kinetic_energy_ = kinetic_energy_;
     kinetic_energy_ = energy;
@@ -258,8 +266,12 @@ std::string FractionalStep::where_it_fails() const {
 }
 
 Real FractionalStep::courant_rate() const {
+  return courant_rate_of(now_.flux);
+}
+
+Real FractionalStep::courant_rate_of(const PrimalCochain<Face>& flux) const {
   return maximum(executor_, mesh_.topology().cells(),
-                 CourantRateOfCell{mesh_.topology().faces_of_cell().view(executor_.space()), now_.flux.view(),
+                 CourantRateOfCell{mesh_.topology().faces_of_cell().view(executor_.space()), flux.view(),
                                    mesh_.geometry().cell_volumes(executor_.space())});
 }
 

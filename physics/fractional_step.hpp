@@ -90,6 +90,7 @@ class FractionalStep : public IncompressibleFlow {
   FlowStepReport begin(Real time);
   void compute_initial_pressure(FlowStepReport& report);
   FlowStepReport& finish_report(FlowStepReport& report);
+  Real courant_rate_of(const PrimalCochain<Face>& flux) const;
   std::string where_it_fails() const;
   /// Force per density of the boundary on the fluid at each face [m4/s2]: what the momentum equation leaves.
   void compute_reaction() const;

@@ -134,7 +134,8 @@ template <class Rows>
 struct MomentumOutflowOnCell {
   Rows faces_of;
   View<Face, const Real> flux;
-  View<Face, const Vector3> velocity, face_centroid;
+  View<Face, const Vector3> velocity;
+  FaceCentroidsOfCells face_centroid;
   View<Cell, const Vector3> cell_centroid;
   View<Cell, const Real> volume;
   View<Cell, Vector3> outflow, interpolated;
@@ -144,7 +145,7 @@ struct MomentumOutflowOnCell {
     for (const auto [f, sign] : faces_of[c]) {
       const Real out = sign * flux[f];
       net += out * velocity[f];
-      moment += out * (face_centroid[f] - centre);
+      moment += out * (face_centroid(f, sign) - centre);
     }
     outflow[c] = net;
     interpolated[c] = moment / volume[c];
@@ -176,7 +177,8 @@ struct TransportedOnFace {
 struct MeanVelocityOnCell {
   Incidence<Cell, Face> faces_of;
   Real dimension;
-  View<Face, const Vector3> velocity, area, face_centroid;
+  View<Face, const Vector3> velocity, area;
+  FaceCentroidsOfCells face_centroid;
   View<Cell, const Vector3> cell_centroid;
   View<Cell, const Real> volume;
   View<Cell, Vector3> mean;
@@ -187,7 +189,7 @@ struct MeanVelocityOnCell {
     Tensor3 g{};
     for (const auto [f, sign] : faces_of[c]) {
       const Vector3 outward = sign * area[f];
-      v += dot(face_centroid[f] - centre, outward) * velocity[f];
+      v += dot(face_centroid(f, sign) - centre, outward) * velocity[f];
       g += outer(velocity[f], outward);
     }
     mean[c] = v / (dimension * volume[c]);
@@ -200,7 +202,7 @@ struct UpwindJumpOnFace {
   Incidence<Face, Cell> cells_of;
   Real share;  // negative: by how well the flow is resolved
   View<Face, const Real> flux;
-  View<Face, const Vector3> face_centroid;
+  FaceCentroidsOfCells face_centroid;
   View<Cell, const Vector3> cell_centroid, mean;
   View<Cell, const Tensor3> gradient;
   View<Face, Vector3> jump;
@@ -214,7 +216,8 @@ struct UpwindJumpOnFace {
     const Vector3 difference = mean[a] - mean[b];
     Real weight = share;
     if (share < 0) {
-      const Vector3 path = (face_centroid[f] - cell_centroid[b]) - (face_centroid[f] - cell_centroid[a]);
+      const Vector3 path =
+          (face_centroid(f, -1) - cell_centroid[b]) - (face_centroid(f, 1) - cell_centroid[a]);
       const Vector3 unresolved = difference - Real(0.5) * (gradient[a] * path + gradient[b] * path);
       const Real whole = dot(difference, difference), part = dot(unresolved, unresolved);
       weight = part < whole ? std::sqrt(part / whole) : Real(1);
@@ -239,14 +242,16 @@ struct JumpOutflowOnCell {
 struct LessUpwindOnFace {
   Incidence<Face, Cell> cells_of;
   Real dimension;
-  View<Face, const Vector3> area, face_centroid;
+  View<Face, const Vector3> area;
+  FaceCentroidsOfCells face_centroid;
   View<Cell, const Vector3> cell_centroid, outflow;
   View<Cell, const Real> volume;
   View<Face, Vector3> transported;
   CURLEW_HOST_DEVICE void operator()(Id<Face> f) const {
     Vector3 sum{};
     for (const auto [c, sign] : cells_of[f]) {
-      const Real weight = sign * dot(face_centroid[f] - cell_centroid[c], area[f]) / (dimension * volume[c]);
+      const Real weight =
+          sign * dot(face_centroid(f, sign) - cell_centroid[c], area[f]) / (dimension * volume[c]);
       sum += weight * outflow[c];
     }
     transported[f] -= sum;
@@ -256,7 +261,8 @@ struct LessUpwindOnFace {
 /// 1/2 [ S (Nᵀ outflow) - (y - K x) ] and its part along the normal as a circulation.
 struct ConvectiveForceOnFace {
   Incidence<Face, Cell> cells_of;
-  View<Face, const Vector3> area, face_centroid;
+  View<Face, const Vector3> area;
+  FaceCentroidsOfCells face_centroid;
   View<Cell, const Vector3> cell_centroid, outflow;
   View<Cell, const Real> volume;
   View<Face, const Vector3> transported, closed;  // y, K x
@@ -266,7 +272,7 @@ struct ConvectiveForceOnFace {
     const Vector3 s = area[f];
     Real carried = 0;
     for (const auto [c, sign] : cells_of[f])
-      carried += sign * dot(face_centroid[f] - cell_centroid[c], outflow[c]) / volume[c];
+      carried += sign * dot(face_centroid(f, sign) - cell_centroid[c], outflow[c]) / volume[c];
     const Vector3 sum = Real(0.5) * (carried * s - (transported[f] - closed[f]));
     force[f] = sum;
     circulation[f] = dot(sum, s) / dot(s, s);
@@ -414,7 +420,7 @@ Momentum::Momentum(const Executor& executor, const Mesh& mesh, const FlowSetting
   for (std::size_t f = 0; f < tangential.size(); ++f) {
     if (boundaries.hold_of_face()[f] == FaceHold::All) tangential[f] = 0;
   }
-  tangential_preconditioner_.set_diagonal(normal, tangential);
+  set_preconditioner(tangential_preconditioner_, std::move(normal), std::move(tangential));
 }
 
 Momentum::~Momentum() = default;
@@ -455,7 +461,8 @@ SolveReport Momentum::convection(const PrimalCochain<Face>& flux, const FaceVelo
                                  DualCochain<Face>& circulation) {
   if (settings_.convection == ConvectionScheme::None) return {};
   const MemorySpace space = executor_.space();
-  const auto area = geometry_.face_areas(space), face_centroid = geometry_.face_centroids(space);
+  const auto area = geometry_.face_areas(space);
+  const auto face_centroid = geometry_.face_centroids_of_cells(space);
   const auto cell_centroid = geometry_.cell_centroids(space);
   const auto volume = geometry_.cell_volumes(space);
   const auto cells_of = cells_of_face_.view(space);
@@ -489,7 +496,8 @@ SolveReport Momentum::convection(const PrimalCochain<Face>& flux, const FaceVelo
 
 void Momentum::subtract_upwind_part(const PrimalCochain<Face>& flux, const FaceVelocity& velocity) {
   const MemorySpace space = executor_.space();
-  const auto area = geometry_.face_areas(space), face_centroid = geometry_.face_centroids(space);
+  const auto area = geometry_.face_areas(space);
+  const auto face_centroid = geometry_.face_centroids_of_cells(space);
   const auto cell_centroid = geometry_.cell_centroids(space);
   const auto volume = geometry_.cell_volumes(space);
   const auto faces_of = faces_of_cell_.view(space);
@@ -566,8 +574,18 @@ void Momentum::set_momentum_preconditioner(Real mass_factor, Real viscous_factor
                                        : mass_factor * mass_diagonal_[f] * dot(area, area) +
                                              viscous_factor * viscous_diagonal_[f];
   }
-  momentum_preconditioner_.set_diagonal(normal, tangential);
+  set_preconditioner(momentum_preconditioner_, std::move(normal), std::move(tangential));
   preconditioner_for_ = now;
+}
+
+void Momentum::set_preconditioner(FaceBlockJacobi& preconditioner, std::vector<Real> normal,
+                                  std::vector<Real> tangential) const {
+  if (!settings_.momentum_jacobi) {
+    for (std::vector<Real>* diagonal : {&normal, &tangential}) {
+      for (Real& entry : *diagonal) entry = entry > 0 ? 1 : 0;
+    }
+  }
+  preconditioner.set_diagonal(normal, tangential);
 }
 
 }  // namespace curlew

@@ -86,6 +86,8 @@ class Momentum {
   class TangentialSystem;
 
   void subtract_upwind_part(const PrimalCochain<Face>& flux, const FaceVelocity& velocity);
+  void set_preconditioner(FaceBlockJacobi& preconditioner, std::vector<Real> normal,
+                          std::vector<Real> tangential) const;
   void set_momentum_preconditioner(Real mass_factor, Real viscous_factor);
   Real rounding_of(const FaceVelocity& velocity) const;
 

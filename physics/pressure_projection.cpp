@@ -121,7 +121,7 @@ class PressureProjection::FreeMass : public Operator<PrimalCochain<Face>, DualCo
 
 PressureProjection::PressureProjection(const Executor& executor, const Mesh& mesh,
                                        const FlowBoundaries& boundaries, const FluxMass& mass,
-                                       SolverControl control)
+                                       SolverControl control, bool jacobi)
     : executor_(executor),
       mesh_(mesh),
       boundaries_(boundaries),
@@ -140,7 +140,8 @@ PressureProjection::PressureProjection(const Executor& executor, const Mesh& mes
       preconditioned_(executor, inverse_star_.size(), "preconditioned residual", "m3/s"),
       null_space_(executor, boundaries.closed_part_of_cell()),
       solver_(executor, volume_.size(), "pressure", control),
-      jacobi_(executor, volume_.size()) {
+      jacobi_(executor, volume_.size()),
+      preconditioner_(jacobi ? static_cast<const Preconditioner<DualCochain<Cell>>&>(jacobi_) : identity_) {
   volume_.copy_from_host(volumes_of(mesh));
   set_star();
 }
@@ -153,13 +154,14 @@ void PressureProjection::set_star() {
   // Below 4/3 by a margin; where a cell's own ratio is larger its share is scaled down.
   constexpr Real allowed = 1.3;
   const std::vector<Real> ratio = mass_.ratio_of_diagonal_star();
+  const auto face_centroid = geometry.face_centroids_of_cells(MemorySpace::Host);
   std::vector<Real> inverse(at(topology.faces().size()), 0);
   for (const Id<Face> f : topology.faces()) {
     if (boundaries_.hold_of_face()[at(f.value())] != FaceHold::Free) continue;
     const Vector3 area = geometry.face_areas()[at(f.value())];
     Real star = 0;
     for (const auto [c, sign] : topology.cells_of_face()[f]) {
-      const Vector3 arm = geometry.face_centroids()[at(f.value())] - geometry.cell_centroids()[at(c.value())];
+      const Vector3 arm = face_centroid(f, sign) - geometry.cell_centroids()[at(c.value())];
       const Real scale = std::min(Real(1), allowed / ratio[at(c.value())]);
       star += scale * sign * dot(arm, area) / dot(area, area);  // h / A
     }
@@ -176,7 +178,7 @@ SolveReport PressureProjection::solve(ResidualScale scale, DualCochain<Cell>& p)
   const bool closed = null_space_.parts() > 0;
   if (closed) null_space_.make_consistent(outflow_);
   const SolveReport report =
-      solver_.solve(*laplacian_, jacobi_, outflow_, p, scale, closed ? &null_space_ : nullptr);
+      solver_.solve(*laplacian_, preconditioner_, outflow_, p, scale, closed ? &null_space_ : nullptr);
   if (closed) null_space_.match_means(volume_, zero_, p);
   return report;
 }

@@ -28,8 +28,9 @@ struct DivergenceNorms {
 /// share of the star is scaled down to it.
 class PressureProjection {
  public:
+  /// `jacobi`: else no preconditioner.
   PressureProjection(const Executor& executor, const Mesh& mesh, const FlowBoundaries& boundaries,
-                     const FluxMass& mass, SolverControl control);
+                     const FluxMass& mass, SolverControl control, bool jacobi = true);
   ~PressureProjection();
 
   /// Solves for p from the guess it holds, and corrects the fluxes. The tolerance is relative to a times the
@@ -72,6 +73,8 @@ class PressureProjection {
   PiecewiseConstantNullSpace<DualCochain<Cell>> null_space_;
   ConjugateGradient<DualCochain<Cell>> solver_;
   JacobiPreconditioner<DualCochain<Cell>> jacobi_;
+  IdentityPreconditioner<DualCochain<Cell>> identity_;
+  const Preconditioner<DualCochain<Cell>>& preconditioner_;
 };
 
 }  // namespace curlew

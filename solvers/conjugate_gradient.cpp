@@ -62,6 +62,7 @@ SolveReport ConjugateGradient<X>::solve(const Operator<X, Paired<X>>& a,
   };
 
   SolveReport report;
+  if (!std::isfinite(target)) fail("met a reference that is not a finite number", 0, target);
   compute_residual(a, b, x, null_space);
   Real true_residual = std::sqrt(inner_product(residual_, residual_));
   while (!(true_residual <= target)) {

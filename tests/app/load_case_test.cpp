@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "app/heat_simulation.hpp"
 #include "app/mesh_file.hpp"
 #include "mesh/box.hpp"
 #include "tests/app/output_directory.hpp"
@@ -84,7 +85,7 @@ struct LoadCase : testing::Test {
 
 TEST_F(LoadCase, conditions_follow_the_order_of_the_patches) {
   const LoadedCase loaded = load_case(folder / "case.toml", {});
-  const HeatSettings settings = heat_settings(loaded.settings, *loaded.mesh);
+  const HeatSettings settings = heat_settings(std::get<HeatCase>(loaded.settings), *loaded.mesh);
   ASSERT_EQ(settings.materials.size(), 1u);
   EXPECT_EQ(settings.materials[0].conductivity, 2.5);
   const auto& patches = loaded.mesh->topology().patches();

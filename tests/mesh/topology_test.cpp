@@ -4,39 +4,17 @@
 #include <gtest/gtest.h>
 #include <omp.h>
 
-#include <Eigen/Sparse>
 #include <algorithm>
 #include <numeric>
 #include <random>
 #include <set>
 
 #include "mesh/box.hpp"
+#include "tests/mesh/incidence_matrix.hpp"
 #include "tests/mesh/shelf.hpp"
 
 namespace curlew {
 namespace {
-
-using IntegerMatrix = Eigen::SparseMatrix<int>;
-
-template <class From, class To>
-IntegerMatrix matrix_of(const IncidenceTable<From, To>& table, Index columns) {
-  std::vector<Eigen::Triplet<int>> entries;
-  for (const Id<From> i : Range<From>(0, table.rows())) {
-    for (const auto [to, sign] : table[i]) entries.emplace_back(i.value(), to.value(), sign < 0 ? -1 : 1);
-  }
-  IntegerMatrix matrix(table.rows(), columns);
-  matrix.setFromTriplets(entries.begin(), entries.end());
-  return matrix;
-}
-
-int largest_entry(const IntegerMatrix& matrix) {
-  int largest = 0;
-  for (int k = 0; k < matrix.outerSize(); ++k) {
-    for (IntegerMatrix::InnerIterator it(matrix, k); it; ++it)
-      largest = std::max(largest, std::abs(it.value()));
-  }
-  return largest;
-}
 
 class OnShelf : public testing::TestWithParam<ShelfMesh> {};
 

@@ -1,0 +1,251 @@
+// Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "app/checkpoint.hpp"
+#include "tests/end_to_end/program.hpp"
+
+namespace curlew::test {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+
+// A cavity whose lid starts and then moves to and fro, in steps of varying length, with all that is written.
+constexpr const char* cavity = R"TOML([case]
+name = "cavity"
+[mesh]
+file = "box.h5"
+[model]
+type = "classical-fractional-step"
+scheme = "sbdf2"
+[fluid]
+kinematic_viscosity = 0.01
+density = 2
+[time]
+end = 1
+courant = 0.15
+step = 0.01
+[initial]
+velocity = [0, 0, 0]
+[boundary.top]
+type = "wall"
+velocity = ["cos(2*t)", 0, 0]
+[boundary.left]
+type = "wall"
+[boundary.right]
+type = "wall"
+[boundary.bottom]
+type = "wall"
+[output]
+interval = 0.4
+checkpoint = 0.25
+fields = ["velocity", "pressure", "vorticity", "q_criterion", "divergence", "wall_shear_stress", "y_plus", "streamfunction"]
+[monitor.drag]
+type = "forces"
+patches = ["top"]
+velocity = 1
+area = 1
+[monitor.balance]
+type = "energy"
+[monitor.centre]
+type = "probe"
+points = [[0.5, 0.5, 0]]
+fields = ["velocity", "pressure", "streamfunction"]
+[monitor.cut]
+type = "line"
+from = [0.5, 0, 0]
+to = [0.5, 1, 0]
+points = 5
+fields = ["velocity"]
+[monitor.through]
+type = "flux"
+patches = ["left", "top"]
+[monitor.mean]
+type = "time-average"
+fields = ["velocity", "pressure", "vorticity"]
+start = 0.3
+)TOML";
+
+class FlowFolder : public CaseFolder {
+ public:
+  explicit FlowFolder(CellType type = CellType::Triangle) : CaseFolder(type, 8) {
+    write_text(*this / "case.toml", cavity);
+  }
+  nlohmann::json summary(const std::string& directory = "out") const {
+    return nlohmann::json::parse(read_text(*this / directory / "summary.json"));
+  }
+};
+
+TEST(FlowRun, leaves_what_it_was_asked_for) {
+  const FlowFolder folder;
+  const Outcome run = folder.run({});
+  EXPECT_EQ(run.status, 0) << run.error;
+  const auto summary = folder.summary();
+  EXPECT_EQ(summary.at("status"), "done");
+  EXPECT_EQ(summary.at("model"), "classical-fractional-step");
+  EXPECT_NEAR(summary.at("time").get<double>(), 1, 1e-15);
+  EXPECT_GT(summary.at("max_divergence").get<double>(), 0);
+  EXPECT_LT(summary.at("max_divergence").get<double>(), 1e-6);
+  for (const char* solve : {"momentum", "pressure", "tangential"}) {
+    EXPECT_GT(summary.at("iterations").at(solve).get<double>(), 0) << solve;
+  }
+  EXPECT_THAT(read_text(folder / "out/residuals.csv"),
+              HasSubstr("\nstep,time,dt,courant,momentum_iterations,momentum_residual,tangential_iterations,"
+                        "tangential_residual,pressure_iterations,pressure_residual,divergence_max,"
+                        "divergence_l2,kinetic_energy\n1,0.01,0.01,"));
+  EXPECT_EQ(line_count(folder / "out/residuals.csv"), 2 + summary.at("steps").get<int>());
+  EXPECT_THAT(read_text(folder / "out/drag.csv"),
+              HasSubstr("\ntime,fx,fy,fz,pressure_x,pressure_y,pressure_z,viscous_x,viscous_y,viscous_z,mx,"
+                        "my,mz,cx,cy,cz\n"));
+  // Force / (1/2 density velocity² area), density 2.
+  const auto& drag = summary.at("monitors").at("drag");
+  EXPECT_DOUBLE_EQ(drag.at("cx").get<double>(), drag.at("fx").get<double>());
+  EXPECT_NE(drag.at("fx").get<double>(), 0);
+  EXPECT_THAT(read_text(folder / "out/balance.csv"),
+              HasSubstr("\ntime,kinetic_energy,dissipation,boundary_power,body_power,residual\n"));
+  EXPECT_EQ(summary.at("monitors").at("through").at("total"), 0);
+  for (const char* name : {"cut_0.csv", "cavity.hdf.series", "fields/cavity_000000.hdf"}) {
+    EXPECT_TRUE(std::filesystem::exists(folder / "out" / name)) << name;
+  }
+}
+
+TEST(FlowRun, tells_courant_number_divergence_iterations_and_energy) {
+  const FlowFolder folder;
+  const Outcome run = run_curlew(folder.path(), {"run", "case.toml"});
+  EXPECT_THAT(run.error, AllOf(HasSubstr("Courant "), HasSubstr("divergence "), HasSubstr("pressure "),
+                               HasSubstr("energy "), HasSubstr("done after")));
+}
+
+TEST(FlowRun, has_the_same_bits_on_every_backend) {
+  const FlowFolder folder;
+  const Outcome compared =
+      run_curlew(folder.path(), {"compare", "case.toml", "--threads", "2", "--steps", "3"});
+  EXPECT_EQ(compared.status, 0) << compared.out << compared.error;
+  EXPECT_THAT(compared.out, AllOf(HasSubstr("flux"), HasSubstr("pressure"),
+                                  HasSubstr("all backends agree to the last bit")));
+}
+
+TEST(FlowCheck, finds_the_case_sound) {
+  const FlowFolder folder;
+  const Outcome checked = run_curlew(folder.path(), {"check", "case.toml"});
+  EXPECT_EQ(checked.status, 0);
+  EXPECT_THAT(checked.out, HasSubstr("the case is sound"));
+}
+
+class FlowRestart : public testing::TestWithParam<std::string> {};
+
+TEST_P(FlowRestart, continues_to_the_same_bytes) {
+  const FlowFolder folder;
+  folder.edit("sbdf2", GetParam());
+  ASSERT_EQ(folder.run({"--output", "whole"}).status, 0);
+  const int last = folder.summary("whole").at("steps").get<int>();
+  // After the first step, before and after the average has begun, and before the last step of all.
+  for (const int steps : {1, 11, 20, last - 1}) {
+    const std::string parts = fmt::format("parts_{}", steps);
+    ASSERT_EQ(folder.run({"--output", parts, "--steps", std::to_string(steps)}).status, 0);
+    EXPECT_EQ(folder.summary(parts).at("status"), "stopped");
+    const std::string checkpoint = fmt::format("{}/checkpoint_{}.h5", parts, steps);
+    ASSERT_EQ(folder.run({"--output", parts, "--restart", checkpoint}).status, 0);
+    const std::string end = fmt::format("checkpoint_{}.h5", last);
+    EXPECT_EQ(read_checkpoint(folder / parts / end), read_checkpoint(folder / "whole" / end));
+    const auto one = contents(folder / "whole"), other = contents(folder / parts);
+    for (const auto& [name, bytes] : one) {
+      if (name.starts_with("checkpoint")) continue;
+      ASSERT_TRUE(other.contains(name)) << name;
+      EXPECT_TRUE(other.at(name) == bytes) << name << " differs after a restart at step " << steps;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Each, FlowRestart,
+                         testing::Values("sbdf2", "crank-nicolson-ab2", "euler", "ssp-rk3"));
+
+TEST(FlowRestartFrom, a_checkpoint_of_heat_is_refused) {
+  const CaseFolder heat;
+  ASSERT_EQ(heat.run({"--steps", "2"}).status, 0);
+  const FlowFolder folder;
+  const Outcome refused = folder.run({"--restart", heat / "out/checkpoint_2.h5"});
+  EXPECT_EQ(refused.status, 2);
+  EXPECT_THAT(refused.error, HasSubstr("not of a classical-fractional-step run"));
+}
+
+TEST(FlowStart, goes_on_with_the_velocity_of_an_earlier_run) {
+  const FlowFolder folder;
+  ASSERT_EQ(folder.run({"--set", "output.checkpoint=0.25"}).status, 0);
+  const auto before = folder.summary();
+  folder.edit("velocity = [0, 0, 0]",
+              fmt::format("file = \"out/checkpoint_{}.h5\"", before.at("steps").get<int>()));
+  ASSERT_EQ(folder.run({"--output", "more", "--steps", "1"}).status, 0);
+  // The kinetic energy of the first row, at the start of [time].
+  std::istringstream rows(read_text(folder / "more/balance.csv"));
+  std::string row;
+  for (int k = 0; k < 3; ++k) std::getline(rows, row);
+  ASSERT_TRUE(row.starts_with("0,")) << row;
+  EXPECT_NEAR(
+      std::stod(row.substr(2)) / before.at("monitors").at("balance").at("kinetic_energy").get<double>(), 1,
+      1e-6);
+}
+
+TEST(FlowSteady, stops_when_nothing_changes_any_more) {
+  const FlowFolder folder;
+  folder.edit("end = 1\n", "steady = true\ntolerance = 1e-3\nquantity = \"drag.fx\"\n");
+  folder.edit("cos(2*t)", "1");
+  const Outcome run = run_curlew(folder.path(), {"run", "case.toml"});
+  EXPECT_EQ(run.status, 0);
+  EXPECT_THAT(run.error, AllOf(HasSubstr("steady after "), HasSubstr("drag.fx changes by ")));
+  const auto summary = folder.summary();
+  EXPECT_EQ(summary.at("status"), "done");
+  // The balance of a steady flow: what the lid puts in friction takes out.
+  const auto& balance = summary.at("monitors").at("balance");
+  EXPECT_NEAR(balance.at("boundary_power").get<double>() / balance.at("dissipation").get<double>(), 1, 0.01);
+}
+
+TEST(FlowSteady, that_is_not_reached_is_stopped_with_a_note) {
+  const FlowFolder folder;
+  folder.edit("end = 1\n", "steady = true\nmax_steps = 15\n");
+  folder.edit("cos(2*t)", "1");
+  const Outcome run = run_curlew(folder.path(), {"run", "case.toml"});
+  EXPECT_EQ(run.status, 0);
+  EXPECT_THAT(run.error, HasSubstr("not steady after the 15 steps of [time] max_steps"));
+  EXPECT_EQ(folder.summary().at("status"), "stopped");
+}
+
+TEST(FlowSteady, names_the_columns_there_are) {
+  const FlowFolder folder;
+  folder.edit("end = 1\n", "steady = true\nquantity = \"drag.cd\"\n");
+  folder.edit("cos(2*t)", "1");
+  const Outcome run = folder.run({});
+  EXPECT_EQ(run.status, 2);
+  EXPECT_THAT(run.error,
+              AllOf(HasSubstr("\"drag.cd\""), HasSubstr("drag.cx, drag.cy"), Not(HasSubstr("centre."))));
+}
+
+TEST(FlowDiverged, leaves_the_fields_of_the_moment_and_the_last_good_checkpoint) {
+  const FlowFolder folder;
+  // A fluid at rest costs no iteration; when the lid starts, the few that are allowed do not do.
+  folder.edit("cos(2*t)", "t < 0.6 ? 0 : 1");
+  folder.edit("[output]", "[solver.pressure]\nmax_iterations = 3\n[output]");
+  const Outcome run = run_curlew(folder.path(), {"run", "case.toml"});
+  EXPECT_EQ(run.status, 3);
+  EXPECT_THAT(run.error, AllOf(HasSubstr("error: step "), HasSubstr("cavity_diverged.hdf")));
+  const auto summary = folder.summary();
+  EXPECT_EQ(summary.at("status"), "diverged");
+  EXPECT_TRUE(std::filesystem::exists(folder / "out/fields/cavity_diverged.hdf"));
+  EXPECT_THAT(read_text(folder / "out/cavity.hdf.series"), Not(HasSubstr("diverged")));
+  const auto checkpoint = find_newest_valid_checkpoint(folder / "out");
+  ASSERT_TRUE(checkpoint);
+  EXPECT_GE(checkpoint->checkpoint.time, 0.5);
+  EXPECT_LT(checkpoint->checkpoint.time, 0.6);
+  EXPECT_GT(line_count(folder / "out/residuals.csv"), 5);
+}
+
+}  // namespace
+}  // namespace curlew::test
