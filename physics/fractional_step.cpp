@@ -54,7 +54,7 @@ struct BoundaryPowerOfFace {
   Incidence<Face, Cell> cells_of;
   Real half;  // 0 where nothing is carried
   View<Face, const FaceHold> hold;
-  View<Face, const Vector3> reaction, velocity;
+  View<Face, const Vector3> area, reaction, velocity;
   View<Face, const Real> flux;
   View<Cell, const Vector3> interpolated;
   View<BoundaryFace, const Real> outside_pressure;
@@ -65,7 +65,10 @@ struct BoundaryPowerOfFace {
       const Real pushed = u * outside_pressure[Id<BoundaryFace>(f.value() - first_boundary_face)];
       return -pushed - half * (u > 0 ? u : Real(0)) * dot(v, v);
     }
-    return dot(reaction[f], v) - half * u * dot(v, interpolated[cells_of[f][0].id]);
+    const Vector3 inside = interpolated[cells_of[f][0].id];
+    Vector3 carried = u * v;
+    if (hold[f] == FaceHold::All) carried += inflow_correction(u, v, inside, area[f]);
+    return dot(reaction[f], v) - half * dot(carried, inside);
   }
 };
 
@@ -429,11 +432,12 @@ IncompressibleFlow::EnergyBudget FractionalStep::energy_budget() const {
   interpolation_.apply(now_.flux, interpolated_);
   budget.boundary_power =
       sum(executor_, mesh_.topology().boundary_faces(),
-          BoundaryPowerOfFace{
-              boundaries_.first_boundary_face(), mesh_.topology().cells_of_face().view(executor_.space()),
-              settings_.convection == ConvectionScheme::None ? Real(0) : Real(0.5), boundaries_.hold().view(),
-              std::as_const(reaction_).view(), now_.velocity.view(), now_.flux.view(),
-              std::as_const(interpolated_).view(), boundaries_.outside_pressure().view()});
+          BoundaryPowerOfFace{boundaries_.first_boundary_face(),
+                              mesh_.topology().cells_of_face().view(executor_.space()),
+                              settings_.convection == ConvectionScheme::None ? Real(0) : Real(0.5),
+                              boundaries_.hold().view(), mesh_.geometry().face_areas(executor_.space()),
+                              std::as_const(reaction_).view(), now_.velocity.view(), now_.flux.view(),
+                              std::as_const(interpolated_).view(), boundaries_.outside_pressure().view()});
   circulation_.fill(0);
   momentum_.add_body_force(time_, mean_flow_acceleration(), circulation_);
   budget.body_power = inner_product(circulation_, now_.flux);

@@ -129,12 +129,13 @@ struct ScaledSquareOfFace {
   CURLEW_HOST_DEVICE Real operator()(Id<Face> f) const { return scale[f] * scale[f] * dot(v[f], v[f]); }
 };
 
-/// Net outflow of momentum, and N U.
+/// Net outflow of momentum with the inflow_correction of faces of given velocity, and N U.
 template <class Rows>
 struct MomentumOutflowOnCell {
   Rows faces_of;
+  View<Face, const FaceHold> hold;
   View<Face, const Real> flux;
-  View<Face, const Vector3> velocity;
+  View<Face, const Vector3> velocity, area;
   FaceCentroidsOfCells face_centroid;
   View<Cell, const Vector3> cell_centroid;
   View<Cell, const Real> volume;
@@ -142,13 +143,23 @@ struct MomentumOutflowOnCell {
   CURLEW_HOST_DEVICE void operator()(Id<Cell> c) const {
     const Vector3 centre = cell_centroid[c];
     Vector3 net{}, moment{};
+    bool given = false;
     for (const auto [f, sign] : faces_of[c]) {
       const Real out = sign * flux[f];
       net += out * velocity[f];
       moment += out * (face_centroid(f, sign) - centre);
+      given = given || hold[f] == FaceHold::All;
+    }
+    const Vector3 inside = moment / volume[c];
+    if (given) {
+      for (const auto [f, sign] : faces_of[c]) {
+        if (hold[f] == FaceHold::All) {
+          net += inflow_correction(sign * flux[f], velocity[f], inside, area[f]);
+        }
+      }
     }
     outflow[c] = net;
-    interpolated[c] = moment / volume[c];
+    interpolated[c] = inside;
   }
 };
 
@@ -476,7 +487,7 @@ SolveReport Momentum::convection(const PrimalCochain<Face>& flux, const FaceVelo
   faces_of_cell_.visit_parts(space, [&](Range<Cell> range, auto rows) {
     for_each(
         executor_, range,
-        MomentumOutflowOnCell<decltype(rows)>{rows, flux.view(), velocity.view(), face_centroid,
+        MomentumOutflowOnCell<decltype(rows)>{rows, hold, flux.view(), velocity.view(), area, face_centroid,
                                               cell_centroid, volume, outflow_.view(), interpolated_.view()});
   });
   for_each(executor_, transported_.range(),
