@@ -8,6 +8,7 @@
 
 #include "kernels/vector_kernels.hpp"
 #include "mesh/entities.hpp"
+#include "solvers/stream_velocity.hpp"
 
 namespace curlew {
 
@@ -80,5 +81,6 @@ SolveReport ConjugateGradient<X>::solve(const Operator<X, Paired<X>>& a,
 template class ConjugateGradient<PrimalCochain<Node>>;
 template class ConjugateGradient<Field<Face, Vector3>>;
 template class ConjugateGradient<DualCochain<Cell>>;
+template class ConjugateGradient<StreamVelocity>;
 
 }  // namespace curlew

@@ -1,6 +1,7 @@
 // Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
 #pragma once
 
+#include <concepts>
 #include <string>
 #include <utility>
 
@@ -24,7 +25,8 @@ template <class X>
 class ConjugateGradient {
  public:
   /// `unknown` names what is solved for in messages.
-  ConjugateGradient(const Executor& executor, Index size, std::string unknown, SolverControl control)
+  ConjugateGradient(const Executor& executor, Index size, std::string unknown, SolverControl control) requires
+      std::constructible_from<X, const Executor&, Index, std::string, std::string>
       : ConjugateGradient(std::move(unknown), control, Paired<X>(executor, size, "residual", "1"),
                           X(executor, size, "search direction", "1")) {}
   /// The same for unknowns of several fields: vectors of the right sizes to work with.
