@@ -186,7 +186,7 @@ ExactFractionalStep::ExactFractionalStep(const Executor& executor, const Mesh& m
                              FaceVelocity(executor, change_.size(), "tangential force", "m3/s2")});
   image_.emplace(alike(*right_hand_side_));
   last_change_.emplace(alike(unknown_->stream));
-  solver_.emplace("streamfunction", settings_.momentum, alike(*right_hand_side_), alike(*unknown_));
+  solver_.emplace("streamfunction", settings_.streamfunction, alike(*right_hand_side_), alike(*unknown_));
   jacobi_ = std::make_unique<Jacobi>(executor, edges, change_.size());
 }
 
@@ -266,7 +266,9 @@ void ExactFractionalStep::find_diagonals() {
 void ExactFractionalStep::set_preconditioner(Real a, Real b) {
   if (preconditioner_for_ == std::pair(a, b)) return;
   std::vector<Real> stream(mass_diagonal_.size()), tangential(tangential_diagonal_.size());
-  const auto entry = [&](Real value) { return settings_.momentum_jacobi || !(value > 0) ? value : Real(1); };
+  const auto entry = [&](Real value) {
+    return settings_.streamfunction_jacobi || !(value > 0) ? value : Real(1);
+  };
   for (std::size_t e = 0; e < stream.size(); ++e)
     stream[e] = entry(a * mass_diagonal_[e] + b * viscous_diagonal_[e]);
   for (std::size_t f = 0; f < tangential.size(); ++f) tangential[f] = entry(b * tangential_diagonal_[f]);

@@ -73,7 +73,8 @@ struct FlowSettings {
   SolverControl momentum{1e-8, 0, 10000};  ///< face velocities: the step's, and the tangential ones
   SolverControl pressure{1e-8, 0,
                          10000};  ///< relative to the sum of |U| over a cell's faces: divergence left
-  bool momentum_jacobi = true, pressure_jacobi = true;  ///< else no preconditioner
+  SolverControl streamfunction{1e-8, 0, 10000};  ///< the exact method's step
+  bool momentum_jacobi = true, pressure_jacobi = true, streamfunction_jacobi = true;  ///< else none
 };
 
 }  // namespace curlew

@@ -139,7 +139,7 @@ void FractionalStep::take_midpoint_step(Real step, FlowStepReport& report) {
     add(report, "tangential", momentum_.close(next_.velocity));
     linear_combination(1, next_.flux, -1, later_);
     change = std::sqrt(inner_product(later_, later_) / inner_product(next_.flux, next_.flux));
-    if (!(change > 10 * settings_.momentum.relative_tolerance)) break;
+    if (!(change > 10 * settings_.streamfunction.relative_tolerance)) break;
     if (iteration == most_iterations) {
       throw DivergedError(
           fmt::format("the convection of the middle of the step still changes by {:.3g} after "
