@@ -31,9 +31,8 @@ DualTree::DualTree(const Topology& topology, const std::vector<bool>& flux_is_gi
     }
   };
   const auto enter_neighbours = [&](Id<Cell> c) {
-    for (const auto [f, sign] : faces_of_cell[c]) {
-      if (is_free(f)) enter(f, depth_[at(c.value())] + 1);
-    }
+    // A boundary face has no cell but this one.
+    for (const auto [f, sign] : faces_of_cell[c]) enter(f, depth_[at(c.value())] + 1);
   };
   std::size_t next = 0;
   const auto walk = [&] {
