@@ -50,6 +50,8 @@ const std::vector<FlowCase> cases{
     {ethier_steinman(), "hybrid_perturbed", spatial, hybrids, {3.547e-03, 5.148e-03, 4.155e-02}},
     {ethier_steinman(), "prisms", spatial, orders, {2.742e-03, 5.692e-03, 4.040e-02}},
     {ethier_steinman(), "tetrahedra_perturbed", spatial, orders, {2.417e-03, 5.499e-03, 4.038e-02}},
+    {stokes(3), "hybrid", spatial, orders, {2.105e-03, 4.162e-03, 5.642e-02}},
+    {ethier_steinman(), "hybrid", spatial, orders, {2.919e-03, 5.037e-03, 3.707e-02}},
 };
 
 class FlowConvergenceFine : public testing::TestWithParam<FlowCase> {};
