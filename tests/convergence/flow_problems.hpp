@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -44,12 +45,22 @@ struct FlowErrors {
 /// Runs a problem by the classical fractional step to its end, or until it is steady.
 FlowErrors errors_of(const FlowProblem& problem, const RawMesh& unit_mesh);
 
-/// The orders observed between the last two of the meshes, by mean cell size, and the errors on the last one;
-/// prints a row of the tables in docs/verification.md for each mesh.
-struct FlowOrders {
-  FlowErrors order, error;
+/// A problem on meshes of one family, and what is known of it.
+struct FlowCase {
+  FlowProblem problem;
+  std::string family;
+  std::vector<Real> sizes;  ///< of the cells of the unit square or cube
+  FlowErrors least_order;   ///< between the last two meshes, by mean cell size
+  FlowErrors error;         ///< measured on the last mesh
+  friend void PrintTo(const FlowCase& flow, std::ostream* out) {
+    *out << flow.problem.name << " on " << flow.family;
+  }
 };
-FlowOrders observe_orders(const FlowProblem& problem, const MeshFamily& family,
-                          const std::vector<Real>& sizes);
+/// A name for the test of it.
+std::string name_of(const FlowCase& flow);
+
+/// Expects the orders, and errors within a quarter of the ones measured before: another version of Gmsh makes
+/// other meshes. Prints a row of the tables in docs/verification.md for each mesh.
+void expect_orders(const FlowCase& flow);
 
 }  // namespace curlew::test
