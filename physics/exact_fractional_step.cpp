@@ -92,6 +92,12 @@ struct ScaledOnFace {
   CURLEW_HOST_DEVICE void operator()(Id<Face> f) const { to[f] = scale[f] * from[f]; }
 };
 
+struct ScaledSquareOfFace {
+  View<Face, const Real> scale;
+  View<Face, const Vector3> v;
+  CURLEW_HOST_DEVICE Real operator()(Id<Face> f) const { return scale[f] * scale[f] * dot(v[f], v[f]); }
+};
+
 std::vector<bool> given_faces(const FlowBoundaries& boundaries) {
   std::vector<bool> given;
   for (const FaceHold hold : boundaries.hold_of_face()) given.push_back(hold != FaceHold::Free);
@@ -173,6 +179,7 @@ ExactFractionalStep::ExactFractionalStep(const Executor& executor, const Mesh& m
       circulation_(executor, change_.size(), "circulation", "m3/s2"),
       velocity_(executor, change_.size(), "change of velocity", "m/s"),
       force_(executor, change_.size(), "viscous force", "m3/s2"),
+      friction_scale_(executor, change_.size(), "scale of friction", "1"),
       potential_(executor, mesh.topology().cells().size(), "potential", "m2/s") {
   find_curl();
   find_diagonals();
@@ -257,10 +264,13 @@ void ExactFractionalStep::find_diagonals() {
     }
   });
   tangential_diagonal_ = momentum_.viscous_form().diagonal();
+  std::vector<Real> friction(tangential_diagonal_.size());
   for (std::size_t f = 0; f < tangential_diagonal_.size(); ++f) {
     const bool held = boundaries_.hold_of_face()[f] == FaceHold::All;
+    friction[f] = tangential_diagonal_[f] / norm(areas[f]);
     tangential_diagonal_[f] = held ? 0 : tangential_diagonal_[f] / dot(areas[f], areas[f]);
   }
+  friction_scale_.copy_from_host(friction);
 }
 
 void ExactFractionalStep::set_preconditioner(Real a, Real b) {
@@ -287,7 +297,11 @@ void ExactFractionalStep::solve(Real a, Real b, const DualCochain<Face>& r, cons
   ResidualScale scale;
   scale.reference = std::sqrt(inner_product(right_hand_side_->stream, right_hand_side_->stream) +
                               inner_product(*image_, *image_));
-  scale.rounding = 4 * std::numeric_limits<Real>::epsilon() * scale.reference;
+  scale.rounding =
+      4 * std::numeric_limits<Real>::epsilon() *
+      std::max(scale.reference, b * std::sqrt(sum(executor_, velocity.range(),
+                                                  ScaledSquareOfFace{std::as_const(friction_scale_).view(),
+                                                                     std::as_const(velocity).view()})));
   linear_combination(-1, image_->stream, 1, right_hand_side_->stream);
   linear_combination(-1, image_->velocity, 0, right_hand_side_->velocity);
   add(report, "streamfunction", solver_->solve(system, *jacobi_, *right_hand_side_, *unknown_, scale));

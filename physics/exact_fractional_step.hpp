@@ -75,6 +75,7 @@ class ExactFractionalStep final : public FractionalStep {
   PrimalCochain<Face> change_;     // C s [m3/s]
   DualCochain<Face> circulation_;  // scratch
   FaceVelocity velocity_, force_;  // scratch
+  Field<Face> friction_scale_;     // of the terms of K v over the area, for their round-off
   DualCochain<Cell> potential_;    // scratch
   std::pair<Real, Real> preconditioner_for_{-1, -1};
 };

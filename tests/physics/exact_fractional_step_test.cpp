@@ -1,0 +1,268 @@
+// Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
+#include "physics/exact_fractional_step.hpp"
+
+#include <gtest/gtest.h>
+
+#include <numbers>
+
+#include "mesh/box.hpp"
+#include "mesh/periodic.hpp"
+#include "physics/classical_fractional_step.hpp"
+#include "tests/mesh/block_shapes.hpp"
+#include "tests/mesh/shelf.hpp"
+#include "tests/physics/flow_setup.hpp"
+
+namespace curlew {
+namespace {
+
+constexpr Real pi = std::numbers::pi;
+
+const std::vector<std::pair<const char*, FlowScheme>>& schemes() {
+  static const std::vector<std::pair<const char*, FlowScheme>> all{
+      {"sbdf2", FlowScheme::Sbdf2},   {"cnab2", FlowScheme::CrankNicolsonAb2},
+      {"euler", FlowScheme::Euler},   {"ssprk2", FlowScheme::SspRk2},
+      {"ssprk3", FlowScheme::SspRk3}, {"midpoint", FlowScheme::Midpoint}};
+  return all;
+}
+
+/// The largest net outflow of a cell, summed here by itself.
+Real largest_outflow(const Mesh& mesh, const std::vector<Real>& flux) {
+  Real largest = 0;
+  for (const Id<Cell> c : mesh.topology().cells()) {
+    Real net = 0;
+    for (const auto [f, sign] : mesh.topology().faces_of_cell()[c]) net += sign * flux[at(f.value())];
+    largest = std::max(largest, std::abs(net));
+  }
+  return largest;
+}
+
+Real distance(const std::vector<Real>& a, const std::vector<Real>& b) {
+  Real sum = 0, size = 0;
+  for (std::size_t k = 0; k < a.size(); ++k) {
+    sum += (a[k] - b[k]) * (a[k] - b[k]);
+    size += b[k] * b[k];
+  }
+  return std::sqrt(sum / size);
+}
+
+/// A flow that everything drives: a force that turns, and where there are sides an inlet that swells, an
+/// outlet and a symmetry plane.
+FlowSettings driven(const Mesh& mesh, bool open) {
+  const bool plane = mesh.topology().dimension() == 2;
+  FlowSettings settings = settings_with(mesh, Wall{});
+  settings.viscosity = 0.02;
+  settings.body_force = steady_vector([plane](Vector3 x) {
+    return Vector3{std::sin(2 * x.y) + x.z, std::cos(3 * x.x), plane ? 0 : x.x * x.y};
+  });
+  if (open) {
+    boundary_of(settings, mesh, "left") = Inlet{analytic_vector([](Vector3 x, Real t) {
+                                                  return Vector3{(1 + t) * (1 + 0.3 * x.y), 0.1, 0};
+                                                }),
+                                                {}};
+    boundary_of(settings, mesh, "right") = Outlet{constant(0.5)};
+    boundary_of(settings, mesh, "top") = Symmetry{};
+  }
+  return settings;
+}
+
+class ExactOnShelf : public testing::TestWithParam<ShelfMesh> {};
+
+TEST_P(ExactOnShelf, no_cell_has_any_net_outflow_at_any_tolerance_in_any_scheme) {
+  const Mesh mesh(GetParam().raw);
+  for (const bool open : {false, true}) {
+    if (open && mesh.topology().patches().size() < 4) continue;
+    for (const auto& [name, scheme] : schemes()) {
+      for (const Real tolerance : {1e-2, 1e-7, 1e-11}) {
+        if (tolerance != 1e-2 && scheme != FlowScheme::Sbdf2) continue;
+        FlowSettings settings = driven(mesh, open);
+        settings.scheme = scheme;
+        settings.streamfunction.relative_tolerance = tolerance;
+        ExactFractionalStep flow(Executor::serial(), mesh, settings);
+        flow.start(*uniform_vector({}), 0);
+        EXPECT_EQ(largest_outflow(mesh, flow.flux().to_host()), 0) << name << " at the start";
+        for (int k = 0; k < 3; ++k) {
+          const FlowStepReport report = flow.advance(0.02);
+          EXPECT_EQ(largest_outflow(mesh, flow.flux().to_host()), 0) << name << ", tolerance " << tolerance;
+          EXPECT_EQ(report.divergence_max, 0);
+          if (mesh.topology().cells().size() <= 16) continue;  // too few for anything to move
+          EXPECT_GT(report.kinetic_energy, 0);
+        }
+      }
+    }
+  }
+}
+
+TEST_P(ExactOnShelf, its_steady_state_is_that_of_the_classical_step) {
+  const Mesh mesh(GetParam().raw);
+  // The sheared box is so large that it takes long to become steady.
+  if (GetParam().name.find("sliver") != std::string::npos) return;
+  FlowSettings settings = driven(mesh, false);
+  settings.viscosity = 0.5;
+  settings.scheme = FlowScheme::Euler;
+  settings.streamfunction.relative_tolerance = 1e-10;
+  ExactFractionalStep exact(Executor::serial(), mesh, settings);
+  ClassicalFractionalStep classical(Executor::serial(), mesh, settings);
+  exact.start(*uniform_vector({}), 0);
+  classical.start(*uniform_vector({}), 0);
+  for (int k = 0; k < 60; ++k) exact.advance(0.1);
+  // At such viscous steps the classical method's pressure takes its time.
+  std::vector<Real> expected, earlier;
+  for (int k = 0; k < 3000; ++k) {
+    classical.advance(0.02);
+    if (k % 50 != 0) continue;
+    earlier = std::exchange(expected, classical.flux().to_host());
+    if (k > 0 && distance(earlier, expected) < 1e-7) break;
+  }
+  Real size = 0;
+  for (const Real u : expected) size = std::max(size, std::abs(u));
+  if (size < 1e-9) return;  // a mesh too coarse to let anything move
+  EXPECT_LE(distance(exact.flux().to_host(), expected), 1e-5);
+  EXPECT_LE(distance(exact.pressure().to_host(), classical.pressure().to_host()), 1e-4);
+}
+
+INSTANTIATE_TEST_SUITE_P(Shelf, ExactOnShelf, testing::ValuesIn(shelf()),
+                         [](const auto& test) { return test.param.name; });
+
+TEST(ExactStep, agrees_with_the_classical_step_to_second_order_in_time) {
+  RawMesh raw = make_box(CellType::Triangle, {5, 5, 0});
+  distort(raw, 0.04);
+  const Mesh mesh(std::move(raw));
+  FlowSettings settings = driven(mesh, true);
+  settings.viscosity = 0.05;
+  settings.streamfunction.relative_tolerance = 1e-11;
+  for (const FlowScheme scheme : {FlowScheme::Sbdf2, FlowScheme::CrankNicolsonAb2}) {
+    settings.scheme = scheme;
+    std::vector<Real> difference, pressure;
+    for (const int steps : {40, 80}) {
+      ExactFractionalStep exact(Executor::serial(), mesh, settings);
+      ClassicalFractionalStep classical(Executor::serial(), mesh, settings);
+      exact.start(*uniform_vector({1, 0, 0}), 0);
+      classical.start(*uniform_vector({1, 0, 0}), 0);
+      for (int k = 0; k < steps; ++k) {
+        exact.advance(1. / steps);
+        classical.advance(1. / steps);
+      }
+      difference.push_back(distance(exact.flux().to_host(), classical.flux().to_host()));
+      pressure.push_back(distance(exact.pressure().to_host(), classical.pressure().to_host()));
+    }
+    EXPECT_LE(difference[1], 1e-3);
+    EXPECT_GE(std::log2(difference[0] / difference[1]), 1.7) << difference[0];
+    EXPECT_LE(pressure[1], 1e-2);
+    EXPECT_GE(std::log2(pressure[0] / pressure[1]), 1.4) << pressure[0];
+  }
+}
+
+/// Inviscid, in a closed box and in a periodic one: the midpoint rule keeps kinetic energy.
+TEST(ExactStep, midpoint_keeps_kinetic_energy_to_round_off) {
+  RawMesh tetrahedra = make_box(CellType::Tetrahedron, {2, 2, 2});
+  distort(tetrahedra, 0.08);
+  RawMesh triangles = make_box(CellType::Triangle, {4, 4, 0});
+  distort(triangles, 0.03);
+  const Mesh closed(std::move(tetrahedra)), open(std::move(triangles));
+  const std::vector<PeriodicPair> pairs{{"left", "right"}, {"bottom", "top"}};
+  const Mesh periodic = make_periodic(Mesh(make_box(CellType::Triangle, {4, 4, 0})), pairs).mesh;
+  for (const Mesh* mesh : {&closed, &open, &periodic}) {
+    FlowSettings settings = settings_with(*mesh, Symmetry{});
+    settings.viscosity = 0;
+    settings.scheme = FlowScheme::Midpoint;
+    settings.streamfunction.relative_tolerance = settings.momentum.relative_tolerance = 1e-14;
+    const Real spin = mesh->topology().dimension() == 3 ? 1 : 0;
+    const auto velocity = steady_vector([spin](Vector3 x) {
+      return Vector3{std::sin(2 * pi * x.x) * std::cos(2 * pi * x.y),
+                     -std::cos(2 * pi * x.x) * std::sin(2 * pi * x.y), spin * std::sin(pi * x.z) * x.x};
+    });
+    ExactFractionalStep flow(Executor::serial(), *mesh, settings);
+    const Real energy = flow.start(*velocity, 0).kinetic_energy;
+    Real now = 0;
+    for (int k = 0; k < 40; ++k) now = flow.advance(0.02).kinetic_energy;
+    EXPECT_NEAR(now / energy, 1, 4e-13);  // 1e-11 over 1000 steps
+    // The flow does change: it is no steady state that would keep its energy anyway.
+    ExactFractionalStep start(Executor::serial(), *mesh, settings);
+    start.start(*velocity, 0);
+    if (mesh == &periodic) continue;  // Taylor's vortices are steady there
+    EXPECT_GE(distance(flow.flux().to_host(), start.flux().to_host()), 0.01);
+  }
+}
+
+TEST(ExactStep, flows_through_tunnels_as_the_classical_step_does) {
+  for (const BlockShape& shape : block_shapes()) {
+    if (shape.expected.b1 == 0) continue;
+    const Mesh mesh = blocks(CellType::Hexahedron, shape.count, shape.is_kept);
+    FlowSettings settings = settings_with(mesh, Wall{});
+    settings.viscosity = 1;
+    // A force that drives fluid round: not a gradient.
+    settings.body_force = steady_vector([](Vector3 x) { return Vector3{-x.y + x.z, x.x - x.z, x.y - x.x}; });
+    settings.scheme = FlowScheme::Euler;
+    settings.streamfunction.relative_tolerance = 1e-10;
+    ExactFractionalStep exact(Executor::serial(), mesh, settings);
+    ClassicalFractionalStep classical(Executor::serial(), mesh, settings);
+    exact.start(*uniform_vector({}), 0);
+    classical.start(*uniform_vector({}), 0);
+    EXPECT_LE(exact.loops(), shape.expected.b1) << shape.name;
+    for (int k = 0; k < 20; ++k) exact.advance(0.2);
+    for (int k = 0; k < 200; ++k) classical.advance(0.02);
+    EXPECT_LE(distance(exact.flux().to_host(), classical.flux().to_host()), 1e-4) << shape.name;
+  }
+}
+
+TEST(ExactStep, splits_a_flow_between_two_outlets_as_the_classical_step_does) {
+  const Mesh mesh(make_box(CellType::Triangle, {6, 6, 0}));
+  FlowSettings settings = settings_with(mesh, Wall{});
+  settings.viscosity = 0.1;
+  settings.scheme = FlowScheme::Euler;
+  boundary_of(settings, mesh, "left") = Inlet{steady_vector([](Vector3 x) {
+                                                return Vector3{x.y * (1 - x.y), 0, 0};
+                                              }),
+                                              {}};
+  boundary_of(settings, mesh, "right") = Outlet{constant(0.02)};
+  boundary_of(settings, mesh, "top") = Outlet{constant(0)};
+  settings.streamfunction.relative_tolerance = 1e-10;
+  ExactFractionalStep exact(Executor::serial(), mesh, settings);
+  ClassicalFractionalStep classical(Executor::serial(), mesh, settings);
+  EXPECT_EQ(exact.loops(), 1);
+  exact.start(*uniform_vector({}), 0);
+  classical.start(*uniform_vector({}), 0);
+  for (int k = 0; k < 300; ++k) {
+    exact.advance(0.05);
+    classical.advance(0.05);
+  }
+  EXPECT_LE(distance(exact.flux().to_host(), classical.flux().to_host()), 1e-6);
+  const auto through = [&](const IncompressibleFlow& flow, const char* patch) {
+    const std::vector<Real> flux = flow.flux().to_host();
+    Real sum = 0;
+    for (const Id<Face> f : faces_of_patch(mesh, patch)) sum += flux[at(f.value())];
+    return sum;
+  };
+  EXPECT_NEAR(through(exact, "right") + through(exact, "top"), 1. / 6, 1e-12);
+  EXPECT_NEAR(through(exact, "right"), through(classical, "right"), 1e-7);
+}
+
+TEST(ExactStep, resumes_and_runs_on_every_backend_to_the_same_bits) {
+  const Mesh mesh(make_box(CellType::Tetrahedron, {2, 2, 2}));
+  for (const auto& [name, scheme] : schemes()) {
+    FlowSettings settings = driven(mesh, true);
+    settings.scheme = scheme;
+    settings.streamfunction.relative_tolerance = 1e-6;
+    const auto run = [&](const Executor& executor) {
+      ExactFractionalStep flow(executor, mesh, settings);
+      flow.start(*uniform_vector({}), 0);
+      for (int k = 0; k < 5; ++k) flow.advance(0.01 * (1 + 0.2 * k));
+      return flow.state();
+    };
+    const FlowState whole = run(Executor::serial());
+    EXPECT_TRUE(run(Executor::openmp(2)).arrays == whole.arrays) << name;
+    EXPECT_TRUE(run(Executor::debug_device()).arrays == whole.arrays) << name;
+
+    ExactFractionalStep first(Executor::serial(), mesh, settings);
+    first.start(*uniform_vector({}), 0);
+    for (int k = 0; k < 2; ++k) first.advance(0.01 * (1 + 0.2 * k));
+    ExactFractionalStep second(Executor::serial(), mesh, settings);
+    second.resume(first.state());
+    for (int k = 2; k < 5; ++k) second.advance(0.01 * (1 + 0.2 * k));
+    EXPECT_TRUE(second.state().arrays == whole.arrays) << name;
+    EXPECT_EQ(second.state().numbers, whole.numbers) << name;
+  }
+}
+
+}  // namespace
+}  // namespace curlew
