@@ -231,21 +231,14 @@ bool contains(std::span<const NamedReference> references, const std::string& nam
 }  // namespace
 
 std::string read_model_type(const Section& root, Diagnostics& diagnostics) {
-  const std::vector<std::string> models = {"heat-diffusion", "classical-fractional-step"};
-  const std::vector<std::string> later = {"exact-fractional-step"};
+  const std::vector<std::string> models = {"heat-diffusion", "classical-fractional-step",
+                                           "exact-fractional-step"};
   const Section model = root.table("model", {.required = true});
   const auto type = model.string("type", {.required = true});
   if (!type || contains(models, *type)) return type.value_or(models.front());
-  std::vector<std::string> all = models;
-  all.insert(all.end(), later.begin(), later.end());
-  const auto meant = nearest_name(*type, all);
-  if (contains(later, *type)) {
-    model.error("type", fmt::format("the model \"{}\" is not in this version; valid models: {}", *type,
-                                    join(models)));
-  } else {
-    model.error("type", fmt::format("unknown model \"{}\"{}", *type, suggestion(*type, all, "models")));
-  }
-  if (!meant || !contains(models, *meant)) diagnostics.throw_if_any();
+  model.error("type", fmt::format("unknown model \"{}\"{}", *type, suggestion(*type, models, "models")));
+  const auto meant = nearest_name(*type, models);
+  if (!meant) diagnostics.throw_if_any();
   return *meant;
 }
 

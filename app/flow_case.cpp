@@ -98,8 +98,9 @@ class FlowReader {
 
 void FlowReader::read_model() {
   const std::array<std::string, 5> convections = {"central", "upwind", "blended", "linear-upwind", "none"};
-  const std::array<std::string, 6> schemes = {"sbdf2",  "crank-nicolson-ab2", "euler", "ssp-rk2", "ssp-rk3",
-                                              "ssp-rk4"};
+  std::vector<std::string> schemes = {"sbdf2",  "crank-nicolson-ab2", "euler", "ssp-rk2", "ssp-rk3",
+                                      "ssp-rk4"};
+  if (case_.method == FlowMethod::ExactFractionalStep) schemes.push_back("midpoint");
   const Section model = root_.table("model");
   const auto convection = model.choice("convection", convections);
   assign(case_.flow.convection, convection);
@@ -403,6 +404,9 @@ void FlowReader::read_solvers() {
   FlowSettings& flow = case_.flow;
   flow.momentum = read_control("momentum", flow.momentum, flow.momentum_jacobi);
   flow.pressure = read_control("pressure", flow.pressure, flow.pressure_jacobi);
+  if (case_.method == FlowMethod::ExactFractionalStep) {
+    flow.streamfunction = read_control("streamfunction", flow.streamfunction, flow.streamfunction_jacobi);
+  }
 }
 
 const FlowBoundarySettings* FlowReader::boundary(const std::string& patch) const {

@@ -23,7 +23,10 @@ constexpr const char* detector_prefix = "run.steady.";
 constexpr const char* average_prefix = "run.average.";
 
 // What residuals.csv tells of, whether a scheme has such a solve or not: one table for all of them.
-constexpr std::array<const char*, 3> solve_names = {"momentum", "tangential", "pressure"};
+std::array<const char*, 3> solve_names(FlowMethod method) {
+  const bool exact = method == FlowMethod::ExactFractionalStep;
+  return {exact ? "streamfunction" : "momentum", "tangential", "pressure"};
+}
 
 struct NormOnFace {
   View<Face, const Vector3> v;
@@ -290,7 +293,7 @@ void FlowSimulation::advance() {
 
 std::vector<double> FlowSimulation::residuals() const {
   std::vector<double> row{static_cast<double>(steps()), time(), step_, report_.courant};
-  for (const char* name : solve_names) {
+  for (const char* name : solve_names(settings_.method)) {
     const auto solve = report_.solves.find(name);
     const SolveReport report = solve == report_.solves.end() ? SolveReport{} : solve->second;
     row.insert(row.end(), {static_cast<double>(report.iterations), report.residual});
@@ -302,7 +305,7 @@ std::vector<double> FlowSimulation::residuals() const {
 
 std::vector<CsvColumn> FlowSimulation::residual_columns() const {
   std::vector<CsvColumn> columns{{"step", "1"}, {"time", "s"}, {"dt", "s"}, {"courant", "1"}};
-  for (const char* name : solve_names) {
+  for (const char* name : solve_names(settings_.method)) {
     columns.push_back({fmt::format("{}_iterations", name), "1"});
     columns.push_back({fmt::format("{}_residual", name), "1"});
   }

@@ -10,6 +10,7 @@
 #include "kernels/error.hpp"
 #include "mesh/periodic.hpp"
 #include "physics/classical_fractional_step.hpp"
+#include "physics/exact_fractional_step.hpp"
 
 namespace curlew {
 
@@ -92,9 +93,14 @@ std::unique_ptr<Simulation> make_simulation(const Executor& executor, const Load
     return std::make_unique<HeatSimulation>(executor, *loaded.mesh, *heat);
   }
   const auto& flow = std::get<FlowCase>(loaded.settings);
-  return std::make_unique<FlowSimulation>(
-      flow,
-      std::make_unique<ClassicalFractionalStep>(executor, *loaded.mesh, flow_settings(flow, *loaded.mesh)));
+  const Mesh& mesh = *loaded.mesh;
+  std::unique_ptr<IncompressibleFlow> method;
+  if (flow.method == FlowMethod::ExactFractionalStep) {
+    method = std::make_unique<ExactFractionalStep>(executor, mesh, flow_settings(flow, mesh));
+  } else {
+    method = std::make_unique<ClassicalFractionalStep>(executor, mesh, flow_settings(flow, mesh));
+  }
+  return std::make_unique<FlowSimulation>(flow, std::move(method));
 }
 
 Executor make_executor(const std::string& backend, std::optional<int> threads) {

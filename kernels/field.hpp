@@ -73,6 +73,12 @@ class Field {
   Buffer<T> values_;
 };
 
+/// A field of the same size in the same memory, zero.
+template <class E, class T, Cochain kind>
+Field<E, T, kind> alike(const Field<E, T, kind>& field) {
+  return Field<E, T, kind>(field.executor(), field.size(), field.name(), field.unit());
+}
+
 /// Integrals over the mesh's own entities: a face flux, the integral of a vector along an edge, net outflow
 /// of a cell.
 template <class E>

@@ -42,6 +42,14 @@ struct ConjugateGradientStepOnEntity {
   }
 };
 
+/// r = b - r.
+template <class E, class T = Real>
+struct SubtractedFromOnEntity {
+  View<E, const T> b;
+  View<E, T> r;
+  CURLEW_HOST_DEVICE void operator()(Id<E> i) const { r[i] = b[i] - r[i]; }
+};
+
 /// x_i . y_i, the term of an inner product.
 template <class E, class T = Real>
 struct ProductOfEntity {
@@ -63,6 +71,21 @@ template <class F>
 void copy(const F& x, F& y) {
   REQUIRE(x.size() == y.size(), "copy between fields of different length: " + x.name() + ", " + y.name());
   for_each(x.executor(), x.range(), CopyOnEntity<typename F::Entity, typename F::Value>{x.view(), y.view()});
+}
+
+/// r = b - r for fields of one kind.
+template <class F>
+void subtract_from(const F& b, F& r) {
+  for_each(b.executor(), b.range(),
+           SubtractedFromOnEntity<typename F::Entity, typename F::Value>{b.view(), r.view()});
+}
+
+/// x += alpha direction and residual -= alpha image.
+template <class X, class Y>
+void conjugate_gradient_step(Real alpha, const X& direction, const Y& image, X& x, Y& residual) {
+  for_each(x.executor(), x.range(),
+           ConjugateGradientStepOnEntity<typename X::Entity, typename X::Value>{
+               alpha, direction.view(), image.view(), x.view(), residual.view()});
 }
 
 /// Inner product of two fields on the same entity, in the fixed shape of `sum`.

@@ -148,6 +148,25 @@ std::vector<Real> FluxMass::diagonal() const {
   return diagonal;
 }
 
+Real FluxMass::energy_in_cell(Id<Cell> c, std::span<const Real> outward_flux) const {
+  const auto face_centroid = geometry_.face_centroids_of_cells(MemorySpace::Host);
+  const auto faces = faces_of_cell_[c];
+  const Vector3 centre = geometry_.cell_centroids()[at(c.value())];
+  const Real volume = geometry_.cell_volumes()[at(c.value())];
+  Vector3 velocity{};
+  for (Index k = 0; k < faces.size(); ++k)
+    velocity += outward_flux[at(k)] * (face_centroid(faces[k].id, faces[k].sign) - centre);
+  velocity = velocity / volume;
+  Real energy = volume * dot(velocity, velocity);
+  for (Index k = 0; k < faces.size(); ++k) {
+    const Vector3 area = faces[k].sign * geometry_.face_areas()[at(faces[k].id.value())];
+    const Real flux = outward_flux[at(k)];
+    energy += weight_[at(c.value())] * (flux - dot(area, velocity)) *
+              weighted_deviation(flux, area, face_centroid(faces[k].id, faces[k].sign) - centre, velocity);
+  }
+  return energy;
+}
+
 std::vector<Real> FluxMass::ratio_of_diagonal_star() const {
   std::vector<Real> ratio(at(faces_of_cell_.rows()));
   const auto face_centroid = geometry_.face_centroids_of_cells(MemorySpace::Host);

@@ -1,6 +1,8 @@
 // Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
 #pragma once
 
+#include <span>
+
 #include "mesh/mesh.hpp"
 #include "operators/operator.hpp"
 
@@ -31,6 +33,8 @@ class FluxMass : public Operator<PrimalCochain<Face>, DualCochain<Face>> {
 
   /// Diagonal entries [1].
   std::vector<Real> diagonal() const;
+  /// u . M_c u of one cell for outward fluxes u, one per face in the order of its row [m5/s2].
+  Real energy_in_cell(Id<Cell> c, std::span<const Real> outward_flux) const;
   /// Largest eigenvalue of the diagonal star h/A against M within each cell: the star is at most that many
   /// times M, sum by sum.
   std::vector<Real> ratio_of_diagonal_star() const;

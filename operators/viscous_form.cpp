@@ -146,6 +146,31 @@ void ViscousForm::apply(const Field<Face, Vector3>& velocity, Field<Face, Vector
   });
 }
 
+Real ViscousForm::energy_in_cell(Id<Cell> c, std::span<const Vector3> velocity) const {
+  const auto face_centroid = geometry_.face_centroids_of_cells(MemorySpace::Host);
+  const auto faces = faces_of_cell_[c];
+  const Vector3 centre = geometry_.cell_centroids()[at(c.value())];
+  const Real volume = geometry_.cell_volumes()[at(c.value())];
+  Tensor3 gradient{};
+  Vector3 mean{};
+  for (Index k = 0; k < faces.size(); ++k) {
+    const Vector3 area = faces[k].sign * geometry_.face_areas()[at(faces[k].id.value())];
+    const Vector3 arm = face_centroid(faces[k].id, faces[k].sign) - centre;
+    gradient += outer(velocity[at(k)], (1 / volume) * area);
+    mean += (dot(arm, area) / (dimension_ * volume)) * velocity[at(k)];
+  }
+  Real energy =
+      volume * (dot(gradient.x, gradient.x) + dot(gradient.y, gradient.y) + dot(gradient.z, gradient.z));
+  if (simplices_) return energy;
+  for (Index k = 0; k < faces.size(); ++k) {
+    const Vector3 area = faces[k].sign * geometry_.face_areas()[at(faces[k].id.value())];
+    const Vector3 arm = face_centroid(faces[k].id, faces[k].sign) - centre;
+    const Vector3 deviation = velocity[at(k)] - mean - gradient * arm;
+    energy += dot(area, area) / dot(arm, area) * dot(deviation, deviation);
+  }
+  return energy;
+}
+
 std::vector<Real> ViscousForm::diagonal() const {
   std::vector<Real> diagonal(at(cells_of_face_.rows()));
   const auto face_centroid = geometry_.face_centroids_of_cells(MemorySpace::Host);

@@ -1,6 +1,8 @@
 // Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
 #pragma once
 
+#include <span>
+
 #include "kernels/tensor3.hpp"
 #include "mesh/mesh.hpp"
 #include "operators/operator.hpp"
@@ -29,6 +31,8 @@ class ViscousForm : public Operator<Field<Face, Vector3>, Field<Face, Vector3>> 
 
   /// Diagonal entries [m], the same for the three components of a face's velocity.
   std::vector<Real> diagonal() const;
+  /// v . K_c v of one cell for face velocities v in the order of its row [m5/s3 per m2/s].
+  Real energy_in_cell(Id<Cell> c, std::span<const Vector3> velocity) const;
 
  private:
   Executor executor_;

@@ -30,6 +30,10 @@ class FlowBoundaries {
   /// InputError with the imbalance where it is more.
   void update(Real time);
 
+  /// From now on given fluxes are multiples of `quantum` [m3/s], and those of a closed part of the domain sum
+  /// to zero exactly.
+  void set_quantum(Real quantum);
+
   const Field<Face, FaceHold>& hold() const { return hold_; }
   /// Writes the held values into fluxes and face velocities.
   void impose(PrimalCochain<Face>& flux, Field<Face, Vector3>& velocity) const;
@@ -47,6 +51,8 @@ class FlowBoundaries {
 
  private:
   void find_closed_parts();
+  Index closed_part_of(std::size_t boundary_face) const;
+  void send();
   void balance_closed_parts(std::vector<Real>& flux, std::vector<Vector3>& velocity) const;
 
   Executor executor_;
@@ -55,6 +61,9 @@ class FlowBoundaries {
   Real density_;
   Index first_;  // boundary face
   bool fresh_ = false;
+  Real quantum_ = 0;                     // 0: none
+  std::vector<Real> given_flux_;         // before rounding [m3/s]
+  std::vector<Vector3> given_velocity_;  // [m/s]
   std::vector<FaceHold> hold_of_face_;
   std::vector<Index> closed_part_of_cell_;
   Index closed_parts_ = 0;

@@ -50,7 +50,8 @@ enum class FlowScheme {
   Euler,             ///< viscosity implicit, convection explicit; first order
   SspRk2,
   SspRk3,
-  SspRk4  ///< strong-stability-preserving Runge–Kutta of that order, all explicit
+  SspRk4,   ///< strong-stability-preserving Runge–Kutta of that order, all explicit
+  Midpoint  ///< implicit midpoint rule, exact method only: conserves kinetic energy to round-off
 };
 
 /// A uniform force along a direction, as strong as it takes to hold the mean velocity along it: what drives a
@@ -72,7 +73,8 @@ struct FlowSettings {
   SolverControl momentum{1e-8, 0, 10000};  ///< face velocities: the step's, and the tangential ones
   SolverControl pressure{1e-8, 0,
                          10000};  ///< relative to the sum of |U| over a cell's faces: divergence left
-  bool momentum_jacobi = true, pressure_jacobi = true;  ///< else no preconditioner
+  SolverControl streamfunction{1e-8, 0, 10000};  ///< the exact method's step
+  bool momentum_jacobi = true, pressure_jacobi = true, streamfunction_jacobi = true;  ///< else none
 };
 
 }  // namespace curlew

@@ -8,6 +8,7 @@
 
 #include "kernels/vector_kernels.hpp"
 #include "physics/averages.hpp"
+#include "physics/time_schemes.hpp"
 
 namespace curlew {
 
@@ -53,7 +54,7 @@ struct BoundaryPowerOfFace {
   Incidence<Face, Cell> cells_of;
   Real half;  // 0 where nothing is carried
   View<Face, const FaceHold> hold;
-  View<Face, const Vector3> reaction, velocity;
+  View<Face, const Vector3> area, reaction, velocity;
   View<Face, const Real> flux;
   View<Cell, const Vector3> interpolated;
   View<BoundaryFace, const Real> outside_pressure;
@@ -64,7 +65,10 @@ struct BoundaryPowerOfFace {
       const Real pushed = u * outside_pressure[Id<BoundaryFace>(f.value() - first_boundary_face)];
       return -pushed - half * (u > 0 ? u : Real(0)) * dot(v, v);
     }
-    return dot(reaction[f], v) - half * u * dot(v, interpolated[cells_of[f][0].id]);
+    const Vector3 inside = interpolated[cells_of[f][0].id];
+    Vector3 carried = u * v;
+    if (hold[f] == FaceHold::All) carried += inflow_correction(u, v, inside, area[f]);
+    return dot(reaction[f], v) - half * dot(carried, inside);
   }
 };
 
@@ -87,9 +91,10 @@ void set_components(std::span<const Real> components, FaceVelocity& velocity) {
 FractionalStep::Level::Level(const Executor& executor, const Mesh& mesh)
     : flux(executor, mesh.topology().faces().size(), "flux", "m3/s"),
       velocity(executor, flux.size(), "face velocity", "m/s"),
-      pressure(executor, mesh.topology().cells().size(), "pressure", "m2/s2"),
       mass_flux(executor, flux.size(), "mass of fluxes", "m2/s"),
-      convection(executor, flux.size(), "convection", "m3/s2") {}
+      convection(executor, flux.size(), "convection", "m3/s2"),
+      pressure(executor, mesh.topology().cells().size(), "pressure", "m2/s2"),
+      rate(executor, flux.size(), "rate of change", "m3/s2") {}
 
 FractionalStep::FractionalStep(const Executor& executor, const Mesh& mesh, FlowSettings settings,
                                Real simplex_weight)
@@ -103,12 +108,13 @@ FractionalStep::FractionalStep(const Executor& executor, const Mesh& mesh, FlowS
       now_(executor, mesh),
       before_(executor, mesh),
       next_(executor, mesh),
+      pressure_(executor, now_.pressure.size(), "pressure", "m2/s2"),
       rate_(executor, now_.flux.size(), "rate of change", "m3/s2"),
       circulation_(executor, now_.flux.size(), "circulation", "m3/s2"),
       force_(executor, now_.flux.size(), "force", "m4/s2"),
+      right_hand_side_(executor, now_.flux.size(), "right-hand side", "m3/s2"),
       acceleration_(executor, now_.flux.size(), "acceleration of fluxes", "m3/s2"),
       later_(executor, now_.flux.size(), "later flux", "m3/s"),
-      pressure_(executor, now_.pressure.size(), "pressure", "m2/s2"),
       mean_flow_path_(executor, now_.flux.size(), "path along the mean flow", "m"),
       interpolation_(executor, mesh),
       reaction_(executor, now_.flux.size(), "reaction", "m4/s2"),
@@ -122,6 +128,11 @@ FractionalStep::FractionalStep(const Executor& executor, const Mesh& mesh, FlowS
     Field<Cell, Vector3> uniform(executor, now_.pressure.size(), "direction", "1");
     uniform.fill(direction / length);
     Integration(executor, mesh).apply(uniform, mean_flow_path_);
+    response_.emplace(executor, mesh);
+  }
+  for (std::size_t k = 0; k < stage_count(settings_.scheme); ++k) {
+    stage_flux_.push_back(alike(now_.flux));
+    stage_force_.push_back(alike(rate_));
   }
 }
 
@@ -140,38 +151,26 @@ FlowStepReport FractionalStep::start(std::span<const Real> flux, Real time) {
 
 FlowStepReport FractionalStep::begin(Real time) {
   FlowStepReport report;
-  time_ = now_.time = now_.pressure_time = time;
+  time_ = now_.time = now_.inner_time = time;
   steps_ = 0;
   last_step_ = 0;
   mean_flow_force_ = 0;
   boundaries_.update(time);
   boundaries_.impose(now_.flux, now_.velocity);
-  now_.pressure.fill(0);
-  add(report, "pressure", projection_.project(1, now_.flux, now_.pressure));
-  momentum_.set_normal_part(now_.flux, now_.velocity);
-  add(report, "tangential", momentum_.close(now_.velocity));
+  make_divergence_free(now_.flux, report);
+  // A fluid at rest under a constant force starts with the hydrostatic pressure.
   momentum_.convection_guess().fill(Vector3{});
-  add(report, "tangential", momentum_.convection(now_.flux, now_.velocity, now_.convection));
-  compute_initial_pressure(report);
+  compute_explicit_force(time, now_.flux, now_.velocity, right_hand_side_, report);
+  copy(circulation_, now_.convection);
+  accelerate(time, right_hand_side_, now_.pressure, report);
+  momentum_.mass().apply(acceleration_, now_.rate);
+  copy(now_.pressure, pressure_);
+  copy(now_.rate, rate_);
+  pressure_known_ = true;
   momentum_.mass().apply(now_.flux, now_.mass_flux);
   kinetic_energy_ = inner_product(now_.mass_flux, now_.flux) / 2;
   previous_kinetic_energy_ = kinetic_energy_;
   return finish_report(report);
-}
-
-/// From the acceleration that the forces of the moment would give through the star: a fluid at rest under a
-/// constant force starts with the hydrostatic pressure.
-void FractionalStep::compute_initial_pressure(FlowStepReport& report) {
-  now_.pressure.fill(0);
-  linear_combination(-1, now_.convection, 0, circulation_);
-  momentum_.add_body_force(time_, {}, circulation_);
-  momentum_.viscous_form().apply(now_.velocity, force_);
-  momentum_.add_normal_part(-settings_.viscosity, force_, circulation_);
-  momentum_.add_pressure_force(now_.pressure, circulation_);
-
-  accelerate(time_, circulation_, now_.pressure, report);
-  momentum_.mass().apply(acceleration_, rate_);
-  copy(now_.pressure, pressure_);
 }
 
 void FractionalStep::accelerate(Real time, const DualCochain<Face>& force, DualCochain<Cell>& pressure,
@@ -206,12 +205,37 @@ void FractionalStep::add(FlowStepReport& report, const std::string& solve, const
   total.residual = std::max(total.residual, result.residual);
 }
 
-void FractionalStep::extrapolate_pressure(Real time, DualCochain<Cell>& pressure) const {
-  copy(now_.pressure, pressure);
-  if (!has_history()) return;
-  const Real ahead = (time - now_.pressure_time) / (now_.pressure_time - before_.pressure_time);
-  linear_combination(-ahead, before_.pressure, 1 + ahead, pressure);
+const DualCochain<Cell>& FractionalStep::pressure() const {
+  bring_pressure_up_to_date();
+  return pressure_;
 }
+
+/// Where the steps need no pressure, from what the momentum equation leaves: G p = r in least squares, the
+/// last pressure being the guess.
+void FractionalStep::bring_pressure_up_to_date() const {
+  if (pressure_known_) return;
+  circulation_.fill(0);
+  momentum_.add_body_force(time_, mean_flow_acceleration(), circulation_);
+  momentum_.add_outside_pressure(circulation_);
+  linear_combination(-1, now_.convection, 1, circulation_);
+  linear_combination(-1, rate_, 1, circulation_);
+  momentum_.viscous_form().apply(now_.velocity, force_);
+  momentum_.add_normal_part(-settings_.viscosity, force_, circulation_);
+  later_.fill(0);
+  projection_.divide_by_star(circulation_, later_);
+  projection_.project(1, later_, pressure_);
+  pressure_known_ = true;
+}
+
+template <class F>
+void FractionalStep::extrapolate(F Level::*member, Real time, F& value) const {
+  copy(now_.*member, value);
+  if (!has_history() || time == now_.inner_time) return;
+  const Real ahead = (time - now_.inner_time) / (now_.inner_time - before_.inner_time);
+  linear_combination(-ahead, before_.*member, 1 + ahead, value);
+}
+template void FractionalStep::extrapolate(DualCochain<Cell> Level::*, Real, DualCochain<Cell>&) const;
+template void FractionalStep::extrapolate(DualCochain<Face> Level::*, Real, DualCochain<Face>&) const;
 
 FlowStepReport FractionalStep::advance(Real step) {
   REQUIRE(step > 0, fmt::format("a time step must be positive, got {}", step));
@@ -240,7 +264,9 @@ FlowStepReport FractionalStep::advance(Real step) {
   time_ = now_.time;
   last_step_ = step;
   ++steps_;
-  extrapolate_pressure(time_, pressure_);
+  extrapolate(&Level::rate, time_, rate_);
+  pressure_known_ = steps_with_pressure();
+  if (pressure_known_) extrapolate(&Level::pressure, time_, pressure_);
   return finish_report(report);
 }
 
@@ -284,9 +310,9 @@ FlowState FractionalStep::state() const {
   state.time = time_;
   state.steps = steps_;
   state.numbers = {{"last_step", last_step_},
-                   {"pressure_time", now_.pressure_time},
+                   {"inner_time", now_.inner_time},
                    {"previous_time", before_.time},
-                   {"previous_pressure_time", before_.pressure_time},
+                   {"previous_inner_time", before_.inner_time},
                    {"mean_flow_force", mean_flow_force_},
                    {"previous_kinetic_energy", previous_kinetic_energy_}};
   state.arrays = {{"flux", now_.flux.to_host()},
@@ -298,7 +324,11 @@ FlowState FractionalStep::state() const {
                   {"convection", now_.convection.to_host()},
                   {"previous_convection", before_.convection.to_host()},
                   {"convection_guess", components_of(momentum_.convection_guess())},
-                  {"rate", rate_.to_host()}};
+                  {"rate", now_.rate.to_host()},
+                  {"previous_rate", before_.rate.to_host()},
+                  {"present_pressure", pressure_.to_host()}};
+  state.numbers["pressure_known"] = pressure_known_ ? 1 : 0;
+  add_to(state);
   return state;
 }
 
@@ -333,25 +363,31 @@ void FractionalStep::resume(const FlowState& state) {
   set_components(array("convection_guess", 3 * faces), momentum_.convection_guess());
   now_.convection.copy_from_host(array("convection", faces));
   before_.convection.copy_from_host(array("previous_convection", faces));
-  rate_.copy_from_host(array("rate", faces));
+  now_.rate.copy_from_host(array("rate", faces));
+  before_.rate.copy_from_host(array("previous_rate", faces));
+  pressure_.copy_from_host(array("present_pressure", cells));
   momentum_.mass().apply(now_.flux, now_.mass_flux);
   momentum_.mass().apply(before_.flux, before_.mass_flux);
   time_ = now_.time = state.time;
   steps_ = state.steps;
   last_step_ = number("last_step");
-  now_.pressure_time = number("pressure_time");
+  now_.inner_time = number("inner_time");
   before_.time = number("previous_time");
-  before_.pressure_time = number("previous_pressure_time");
+  before_.inner_time = number("previous_inner_time");
   mean_flow_force_ = number("mean_flow_force");
   previous_kinetic_energy_ = number("previous_kinetic_energy");
   kinetic_energy_ = inner_product(now_.mass_flux, now_.flux) / 2;
-  extrapolate_pressure(time_, pressure_);
+  extrapolate(&Level::rate, time_, rate_);
+  pressure_known_ = number("pressure_known") != 0;
+  resume_from(state);
 }
 
 void FractionalStep::compute_reaction() const {
+  bring_pressure_up_to_date();
   circulation_.fill(0);
   momentum_.add_body_force(time_, mean_flow_acceleration(), circulation_);
   momentum_.add_pressure_force(pressure_, circulation_);
+  momentum_.add_outside_pressure(circulation_);
   linear_combination(1, rate_, -1, circulation_);
   momentum_.viscous_form().apply(now_.velocity, force_);
   for_each(executor_, force_.range(),
@@ -396,11 +432,12 @@ IncompressibleFlow::EnergyBudget FractionalStep::energy_budget() const {
   interpolation_.apply(now_.flux, interpolated_);
   budget.boundary_power =
       sum(executor_, mesh_.topology().boundary_faces(),
-          BoundaryPowerOfFace{
-              boundaries_.first_boundary_face(), mesh_.topology().cells_of_face().view(executor_.space()),
-              settings_.convection == ConvectionScheme::None ? Real(0) : Real(0.5), boundaries_.hold().view(),
-              std::as_const(reaction_).view(), now_.velocity.view(), now_.flux.view(),
-              std::as_const(interpolated_).view(), boundaries_.outside_pressure().view()});
+          BoundaryPowerOfFace{boundaries_.first_boundary_face(),
+                              mesh_.topology().cells_of_face().view(executor_.space()),
+                              settings_.convection == ConvectionScheme::None ? Real(0) : Real(0.5),
+                              boundaries_.hold().view(), mesh_.geometry().face_areas(executor_.space()),
+                              std::as_const(reaction_).view(), now_.velocity.view(), now_.flux.view(),
+                              std::as_const(interpolated_).view(), boundaries_.outside_pressure().view()});
   circulation_.fill(0);
   momentum_.add_body_force(time_, mean_flow_acceleration(), circulation_);
   budget.body_power = inner_product(circulation_, now_.flux);

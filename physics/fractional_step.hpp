@@ -10,8 +10,8 @@
 
 namespace curlew {
 
-/// What the fractional-step methods share: the state of the flow, its start, its budgets, and the check of
-/// every step.
+/// What the fractional-step methods share: the state of the flow, its start, the schemes in time, its budgets
+/// and the check of every step. A method says how fluxes are kept divergence-free.
 class FractionalStep : public IncompressibleFlow {
  public:
   FlowStepReport start(const VectorFunction& velocity, Real time) override;
@@ -27,7 +27,7 @@ class FractionalStep : public IncompressibleFlow {
   const FlowSettings& settings() const override { return settings_; }
   const PrimalCochain<Face>& flux() const override { return now_.flux; }
   const FaceVelocity& face_velocity() const override { return now_.velocity; }
-  const DualCochain<Cell>& pressure() const override { return pressure_; }
+  const DualCochain<Cell>& pressure() const override;
   Real mean_flow_force() const override { return mean_flow_force_; }
   BoundaryForces boundary_forces() const override;
   EnergyBudget energy_budget() const override;
@@ -41,63 +41,102 @@ class FractionalStep : public IncompressibleFlow {
     Level(const Executor& executor, const Mesh& mesh);
     PrimalCochain<Face> flux;      // U [m3/s]
     FaceVelocity velocity;         // v [m/s]
-    DualCochain<Cell> pressure;    // [m2/s2], at pressure_time
     DualCochain<Face> mass_flux;   // M U [m2/s]
     DualCochain<Face> convection;  // [m3/s2]
     Real time = 0;                 // [s]
-    Real pressure_time = 0;        // [s]; not `time` where a scheme knows pressures between times
+    // Within the step that led here, at inner_time: not `time` where a scheme is centred in the step.
+    DualCochain<Cell> pressure;  // [m2/s2]; unused by methods that step without one
+    DualCochain<Face> rate;      // M dU/dt [m2/s2]
+    Real inner_time = 0;         // [s]
   };
 
-  /// Fills flux, velocity, pressure and pressure_time of next_, whose time is set; adds its solves to the
-  /// report; leaves in rate_ the discrete M dU/dt of the step [m2/s2].
-  virtual void take_step(Real step, FlowStepReport& report) = 0;
+  // --- what a method gives ---
 
-  /// Writes into `pressure` the one at `time` on the straight line through those of the last two levels.
-  void extrapolate_pressure(Real time, DualCochain<Cell>& pressure) const;
-  /// Fills acceleration_ with the star's dU/dt under `force` (as circulations, without pressure) at `time`,
-  /// divergence-free and with the given fluxes changing as they do, and `pressure` with what makes it so.
-  void accelerate(Real time, const DualCochain<Face>& force, DualCochain<Cell>& pressure,
-                  FlowStepReport& report);
+  /// Whether a step needs the pressures of the last two levels.
+  virtual bool steps_with_pressure() const = 0;
+  /// Makes fluxes with the boundary values of the moment divergence-free, as the method understands it.
+  virtual void make_divergence_free(PrimalCochain<Face>& flux, FlowStepReport& report) = 0;
+  /// Solves a M U + b K v + G p = r, D U = 0, for the free part of a level's unknowns from the guesses in it.
+  /// Normal parts of v other than the given ones may be left as they come out. `main`: of a step, not of a
+  /// response to a unit force.
+  virtual void solve_step(Real a, Real b, DualCochain<Face>& r, Level& level, bool main,
+                          FlowStepReport& report) = 0;
+  /// Solves M U + G p = r for fluxes whose divergence stays that of the guess, in the norm of M itself. `p`
+  /// is a guess, and left alone by methods that step without one.
+  virtual void solve_mass(const DualCochain<Face>& r, PrimalCochain<Face>& flux, DualCochain<Cell>& p,
+                          FlowStepReport& report) = 0;
+  /// What else the next step depends on.
+  virtual void add_to(FlowState&) const {}
+  virtual void resume_from(const FlowState&) {}
+
   static void add(FlowStepReport& report, const std::string& solve, const SolveReport& result);
-  /// Volume mean of N U along the mean flow's direction [m/s].
-  Real mean_velocity(const PrimalCochain<Face>& flux) const;
-  /// By the force that holds the mean flow [m/s2].
-  Vector3 mean_flow_acceleration() const;
   bool has_history() const { return steps_ > 0; }
+  /// Length of the present step over that of the last one; 0 in the first.
+  Real step_ratio() const { return has_history() ? (next_.time - time_) / last_step_ : 0; }
 
   Executor executor_;
   const Mesh& mesh_;
   FlowSettings settings_;
   FlowBoundaries boundaries_;
-  mutable Momentum momentum_;  // its scratch
-  PressureProjection projection_;
-
-  Level now_, before_, next_;
-  DualCochain<Face> rate_;                 // M dU/dt over the last step [m2/s2]
-  mutable DualCochain<Face> circulation_;  // scratch
-  mutable FaceVelocity force_;             // scratch
-  PrimalCochain<Face> acceleration_;       // dU/dt by accelerate() [m3/s2]
-  PrimalCochain<Face> later_;              // scratch
-  DualCochain<Cell> pressure_;             // at the present time [m2/s2]
-  DualCochain<Face> mean_flow_path_;       // Nᵀ V e, e the mean flow's direction [m]
-  Real volume_ = 0;                        // of the domain [m3]
-  Real time_ = 0, last_step_ = 0;          // [s]
-  std::int64_t steps_ = 0;
-  Real mean_flow_force_ = 0;                               // [m/s2]
-  Real kinetic_energy_ = 0, previous_kinetic_energy_ = 0;  // 1/2 U . M U [m5/s2]
+  mutable Momentum momentum_;              // its scratch
+  mutable PressureProjection projection_;  // likewise
 
  private:
   FlowStepReport begin(Real time);
-  void compute_initial_pressure(FlowStepReport& report);
   FlowStepReport& finish_report(FlowStepReport& report);
   Real courant_rate_of(const PrimalCochain<Face>& flux) const;
   std::string where_it_fails() const;
+
+  // The schemes (time_schemes.cpp): each fills next_ but for its mass_flux and convection.
+  void take_step(Real step, FlowStepReport& report);
+  void take_multistep(Real step, FlowStepReport& report);
+  void take_midpoint_step(Real step, FlowStepReport& report);
+  void take_runge_kutta_step(Real step, FlowStepReport& report);
+  void hold_mean_flow(Real a, Real b, Real step, FlowStepReport& report);
+  /// Body force less viscosity less convection of a state, with the pressure outside, as circulations.
+  void compute_explicit_force(Real time, const PrimalCochain<Face>& flux, FaceVelocity& velocity,
+                              DualCochain<Face>& force, FlowStepReport& report);
+  /// Fills acceleration_ with a guess of dU/dt under `force` (as circulations, without pressure) at `time`,
+  /// divergence-free and with the given fluxes changing as they do, and `pressure` with what makes it so.
+  void accelerate(Real time, const DualCochain<Face>& force, DualCochain<Cell>& pressure,
+                  FlowStepReport& report);
+  /// Volume mean of N U along the mean flow's direction [m/s].
+  Real mean_velocity(const PrimalCochain<Face>& flux) const;
+  /// By the force that holds the mean flow [m/s2].
+  Vector3 mean_flow_acceleration() const;
+
+  /// Writes the value at `time` on the straight line through those of the last two levels.
+  template <class F>
+  void extrapolate(F Level::*member, Real time, F& value) const;
+  void bring_pressure_up_to_date() const;
   /// Force per density of the boundary on the fluid at each face [m4/s2]: what the momentum equation leaves.
   void compute_reaction() const;
 
+  Level now_, before_, next_;
+  mutable DualCochain<Cell> pressure_;  // at the present time [m2/s2]
+  mutable bool pressure_known_ = true;
+  DualCochain<Face> rate_;                 // M dU/dt at the present time [m2/s2]
+  mutable DualCochain<Face> circulation_;  // scratch
+  mutable FaceVelocity force_;             // scratch
+  DualCochain<Face> right_hand_side_;      // [m3/s2]
+  PrimalCochain<Face> acceleration_;       // dU/dt by accelerate() [m3/s2]
+  mutable PrimalCochain<Face> later_;      // scratch
+  DualCochain<Face> mean_flow_path_;       // Nᵀ V e, e the mean flow's direction [m]
   Interpolation interpolation_;
   mutable FaceVelocity reaction_;
   mutable Field<Cell, Vector3> interpolated_;
+  std::vector<PrimalCochain<Face>> stage_flux_;
+  std::vector<DualCochain<Face>> stage_force_;
+
+  /// What a unit uniform force along the mean flow adds to a step, and the factors a, b of its system.
+  std::optional<Level> response_;
+  std::pair<Real, Real> response_factors_{0, 0};
+
+  Real volume_ = 0;                // of the domain [m3]
+  Real time_ = 0, last_step_ = 0;  // [s]
+  std::int64_t steps_ = 0;
+  Real mean_flow_force_ = 0;                               // [m/s2]
+  Real kinetic_energy_ = 0, previous_kinetic_energy_ = 0;  // 1/2 U . M U [m5/s2]
 };
 
 }  // namespace curlew

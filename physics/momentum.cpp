@@ -130,12 +130,13 @@ struct ScaledSquareOfFace {
   CURLEW_HOST_DEVICE Real operator()(Id<Face> f) const { return scale[f] * scale[f] * dot(v[f], v[f]); }
 };
 
-/// Net outflow of momentum, and N U.
+/// Net outflow of momentum with the inflow_correction of faces of given velocity, and N U.
 template <class Rows>
 struct MomentumOutflowOnCell {
   Rows faces_of;
+  View<Face, const FaceHold> hold;
   View<Face, const Real> flux;
-  View<Face, const Vector3> velocity;
+  View<Face, const Vector3> velocity, area;
   FaceCentroidsOfCells face_centroid;
   View<Cell, const Vector3> cell_centroid;
   View<Cell, const Real> volume;
@@ -143,13 +144,23 @@ struct MomentumOutflowOnCell {
   CURLEW_HOST_DEVICE void operator()(Id<Cell> c) const {
     const Vector3 centre = cell_centroid[c];
     Vector3 net{}, moment{};
+    bool given = false;
     for (const auto [f, sign] : faces_of[c]) {
       const Real out = sign * flux[f];
       net += out * velocity[f];
       moment += out * (face_centroid(f, sign) - centre);
+      given = given || hold[f] == FaceHold::All;
+    }
+    const Vector3 inside = moment / volume[c];
+    if (given) {
+      for (const auto [f, sign] : faces_of[c]) {
+        if (hold[f] == FaceHold::All) {
+          net += inflow_correction(sign * flux[f], velocity[f], inside, area[f]);
+        }
+      }
     }
     outflow[c] = net;
-    interpolated[c] = moment / volume[c];
+    interpolated[c] = inside;
   }
 };
 
@@ -289,15 +300,21 @@ struct AddUniformOnCell {
 
 struct PressureForceOnFace {
   Incidence<Face, Cell> cells_of;
-  Index first_boundary_face;
-  View<BoundaryFace, const Real> outside;
   View<Cell, const Real> p;
   View<Face, Real> circulation;
   CURLEW_HOST_DEVICE void operator()(Id<Face> f) const {
     Real sum = 0;
     for (const auto [c, sign] : cells_of[f]) sum += sign * p[c];
-    if (f.value() >= first_boundary_face) sum -= outside[Id<BoundaryFace>(f.value() - first_boundary_face)];
     circulation[f] += sum;
+  }
+};
+
+struct OutsidePressureOnBoundaryFace {
+  Index first;
+  View<BoundaryFace, const Real> outside;
+  View<Face, Real> circulation;
+  CURLEW_HOST_DEVICE void operator()(Id<BoundaryFace> b) const {
+    circulation[Id<Face>(first + b.value())] -= outside[b];
   }
 };
 
@@ -471,7 +488,7 @@ SolveReport Momentum::convection(const PrimalCochain<Face>& flux, const FaceVelo
   faces_of_cell_.visit_parts(space, [&](Range<Cell> range, auto rows) {
     for_each(
         executor_, range,
-        MomentumOutflowOnCell<decltype(rows)>{rows, flux.view(), velocity.view(), face_centroid,
+        MomentumOutflowOnCell<decltype(rows)>{rows, hold, flux.view(), velocity.view(), area, face_centroid,
                                               cell_centroid, volume, outflow_.view(), interpolated_.view()});
   });
   for_each(executor_, transported_.range(),
@@ -538,8 +555,14 @@ void Momentum::add_body_force(Real time, Vector3 uniform, DualCochain<Face>& cir
 
 void Momentum::add_pressure_force(const DualCochain<Cell>& p, DualCochain<Face>& circulation) const {
   for_each(executor_, circulation.range(),
-           PressureForceOnFace{cells_of_face_.view(executor_.space()), boundaries_.first_boundary_face(),
-                               boundaries_.outside_pressure().view(), p.view(), circulation.view()});
+           PressureForceOnFace{cells_of_face_.view(executor_.space()), p.view(), circulation.view()});
+}
+
+void Momentum::add_outside_pressure(DualCochain<Face>& circulation) const {
+  const Field<BoundaryFace>& outside = boundaries_.outside_pressure();
+  for_each(
+      executor_, outside.range(),
+      OutsidePressureOnBoundaryFace{boundaries_.first_boundary_face(), outside.view(), circulation.view()});
 }
 
 void Momentum::add_normal_part(Real factor, const FaceVelocity& force, DualCochain<Face>& circulation) const {

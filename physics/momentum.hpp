@@ -28,6 +28,18 @@ class FaceBlockJacobi : public Preconditioner<FaceVelocity> {
   Field<Face> inverse_normal_, inverse_tangential_;
 };
 
+/// What a face with given velocity v and outflow U adds to D U F of its cell: where fluid flows in, U (v -
+/// u)_t, with u = N U of the cell. It stands for W there: Fᵀ W has no part of faces whose velocity is given,
+/// and without one the cells along an inlet take in only three quarters of the change of tangential velocity,
+/// an error of first order that the flow carries through the domain. It takes energy, 1/2 U (v - u)_t² less
+/// than what v brings in; where fluid flows out it would give as much, hence nothing there.
+CURLEW_HOST_DEVICE inline Vector3 inflow_correction(Real outflow, Vector3 given, Vector3 inside,
+                                                    Vector3 area) {
+  if (!(outflow < 0)) return {};
+  const Vector3 excess = given - inside;
+  return outflow * (excess - (dot(excess, area) / dot(area, area)) * area);
+}
+
 /// The terms of the momentum equation on fluxes U and face velocities v, v_f = n_f U_f / A_f + t_f, shared by
 /// the fractional-step methods (docs/incompressible-flow.md). The tangential velocities t have no inertia:
 /// they follow U by minimising viscous dissipation, K_tt t + K_tU U = 0, wherever the boundary does not give
@@ -55,8 +67,9 @@ class Momentum {
   ///   1/2 [ Nᵀ D diag(U) F - Fᵀ W ],  F = v,  W_f = U_f (u_1 - u_2),  u = N U,
   /// with Fᵀ the transpose of the map from U to v; kinetic energy is conserved to round-off. An outlet takes
   /// W_f = U_f u_1 - max(U_f, 0) F_f: kinetic energy leaves with the fluid, none enters where it flows back
-  /// (Braack & Mucha, J. Comput. Math. 32, 2014). Upwind schemes add 1/2 Fᵀ Jᵀ diag(b |U|) J F to it, J the
-  /// jump between the mean velocities of two cells: never negative in energy.
+  /// (Braack & Mucha, J. Comput. Math. 32, 2014). Given inflow adds inflow_correction() to D U F. Upwind
+  /// schemes add 1/2 Fᵀ Jᵀ diag(b |U|) J F to it, J the jump between the mean velocities of two cells: never
+  /// negative in energy.
   SolveReport convection(const PrimalCochain<Face>& flux, const FaceVelocity& velocity,
                          DualCochain<Face>& circulation);
   /// The force by which the last convection() acts on the velocity of each face [m4/s2]; its normal part over
@@ -66,8 +79,10 @@ class Momentum {
   /// Integral of the body force along dual edges [m2/s2] at `time` [s], times `factor`, added to what is
   /// there; `uniform` [m/s2] is a further, uniform force.
   void add_body_force(Real time, Vector3 uniform, DualCochain<Face>& circulation);
-  /// -G p less the pressure outside of outlets, added to what is there.
+  /// -G p with nothing outside of outlets, added to what is there.
   void add_pressure_force(const DualCochain<Cell>& p, DualCochain<Face>& circulation) const;
+  /// What the pressure outside of outlets does, added to what is there.
+  void add_outside_pressure(DualCochain<Face>& circulation) const;
 
   /// Solves (a M + b K) v = s for v = (U, t), s a circulation; given parts of v stay. `b` is viscosity times
   /// the implicit weight.

@@ -8,37 +8,15 @@
 
 #include "kernels/vector_kernels.hpp"
 #include "mesh/entities.hpp"
+#include "solvers/stream_velocity.hpp"
 
 namespace curlew {
-
-namespace {
-
-/// r = b - r, for an r that holds A x.
-template <class E, class T>
-struct ResidualOnEntity {
-  View<E, const T> b;
-  View<E, T> r;
-  CURLEW_HOST_DEVICE void operator()(Id<E> i) const { r[i] = b[i] - r[i]; }
-};
-
-}  // namespace
-
-template <class X>
-ConjugateGradient<X>::ConjugateGradient(const Executor& executor, Index size, std::string unknown,
-                                        SolverControl control)
-    : unknown_(std::move(unknown)),
-      control_(control),
-      residual_(executor, size, "residual of " + unknown_, "1"),
-      image_(executor, size, "image of search direction", "1"),
-      direction_(executor, size, "search direction", "1"),
-      correction_(executor, size, "preconditioned residual", "1") {}
 
 template <class X>
 void ConjugateGradient<X>::compute_residual(const Operator<X, Paired<X>>& a, const Paired<X>& b, const X& x,
                                             const NullSpace<X>* null_space) {
   a.apply(x, residual_);
-  for_each(x.executor(), x.range(),
-           ResidualOnEntity<typename X::Entity, typename X::Value>{b.view(), residual_.view()});
+  subtract_from(b, residual_);
   if (null_space != nullptr) null_space->make_consistent(residual_);
 }
 
@@ -46,9 +24,6 @@ template <class X>
 SolveReport ConjugateGradient<X>::solve(const Operator<X, Paired<X>>& a,
                                         const Preconditioner<X>& preconditioner, const Paired<X>& b, X& x,
                                         ResidualScale scale, const NullSpace<X>* null_space) {
-  using E = typename X::Entity;
-  using T = typename X::Value;
-  const Executor& executor = x.executor();
   // Inner products of what is smaller underflow; a fluid at rest gets there.
   constexpr Real smallest = 1e-140;
   const Real target = std::max(
@@ -84,9 +59,7 @@ SolveReport ConjugateGradient<X>::solve(const Operator<X, Paired<X>>& a,
              report.iterations, residual);
       }
       const Real alpha = rz / curvature;
-      for_each(executor, x.range(),
-               ConjugateGradientStepOnEntity<E, T>{alpha, std::as_const(direction_).view(),
-                                                   std::as_const(image_).view(), x.view(), residual_.view()});
+      conjugate_gradient_step(alpha, direction_, image_, x, residual_);
       ++report.iterations;
       residual = std::sqrt(inner_product(residual_, residual_));
       if (!std::isfinite(residual)) fail("met a value that is not a number", report.iterations, residual);
@@ -108,8 +81,8 @@ SolveReport ConjugateGradient<X>::solve(const Operator<X, Paired<X>>& a,
 }
 
 template class ConjugateGradient<PrimalCochain<Node>>;
-template class ConjugateGradient<PrimalCochain<Face>>;
 template class ConjugateGradient<Field<Face, Vector3>>;
 template class ConjugateGradient<DualCochain<Cell>>;
+template class ConjugateGradient<StreamVelocity>;
 
 }  // namespace curlew

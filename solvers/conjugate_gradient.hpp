@@ -1,7 +1,9 @@
 // Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
 #pragma once
 
+#include <concepts>
 #include <string>
+#include <utility>
 
 #include "solvers/linear_solver.hpp"
 
@@ -23,7 +25,18 @@ template <class X>
 class ConjugateGradient {
  public:
   /// `unknown` names what is solved for in messages.
-  ConjugateGradient(const Executor& executor, Index size, std::string unknown, SolverControl control);
+  ConjugateGradient(const Executor& executor, Index size, std::string unknown, SolverControl control) requires
+      std::constructible_from<X, const Executor&, Index, std::string, std::string>
+      : ConjugateGradient(std::move(unknown), control, Paired<X>(executor, size, "residual", "1"),
+                          X(executor, size, "search direction", "1")) {}
+  /// The same for unknowns of several fields: vectors of the right sizes to work with.
+  ConjugateGradient(std::string unknown, SolverControl control, Paired<X> residual, X direction)
+      : unknown_(std::move(unknown)),
+        control_(control),
+        residual_(std::move(residual)),
+        image_(alike(residual_)),
+        direction_(std::move(direction)),
+        correction_(alike(direction_)) {}
 
   /// Solves A x = b from the given x. Converged when the true residual's l2 norm is at most
   /// max(relative tolerance x reference, absolute tolerance, rounding); it is recomputed at the end and the

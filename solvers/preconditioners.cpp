@@ -45,11 +45,9 @@ void JacobiPreconditioner<X>::apply(const Paired<X>& r, X& z) const {
 }
 
 template class IdentityPreconditioner<PrimalCochain<Node>>;
-template class IdentityPreconditioner<PrimalCochain<Face>>;
 template class IdentityPreconditioner<Field<Face, Vector3>>;
 template class IdentityPreconditioner<DualCochain<Cell>>;
 template class JacobiPreconditioner<PrimalCochain<Node>>;
-template class JacobiPreconditioner<PrimalCochain<Face>>;
 template class JacobiPreconditioner<DualCochain<Cell>>;
 
 }  // namespace curlew

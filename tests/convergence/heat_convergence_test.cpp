@@ -12,15 +12,16 @@
 #include <string>
 #include <vector>
 
-#include "mesh/box.hpp"
-#include "mesh/gmsh_import.hpp"
 #include "physics/heat_diffusion.hpp"
-#include "tests/app/output_directory.hpp"
-#include "tests/mesh/shelf.hpp"
+#include "tests/convergence/mesh_families.hpp"
 #include "tests/physics/analytic_function.hpp"
 
 namespace curlew {
 namespace {
+
+using test::blocks;
+using test::mesh_families;
+using test::MeshFamily;
 
 constexpr Real pi = std::numbers::pi;
 constexpr Real conductivity = 2;  // [W/(m K)]
@@ -115,74 +116,16 @@ Real manufactured_error(const Mesh& mesh, int steps) {
   return error_of(mesh, heat, temperature);
 }
 
-/// The unit square or cube in Gmsh's own triangles or tetrahedra of size `h`.
-RawMesh gmsh_mesh(int dimension, Real h) {
-  const test::OutputDirectory directory;
-  std::string recipe =
-      R"(Point(1) = {0, 0, 0}; Point(2) = {1, 0, 0}; Point(3) = {1, 1, 0}; Point(4) = {0, 1, 0};
-Line(1) = {1, 2}; Line(2) = {2, 3}; Line(3) = {3, 4}; Line(4) = {4, 1};
-Curve Loop(1) = {1, 2, 3, 4}; Plane Surface(1) = {1};
-)";
-  if (dimension == 2) {
-    recipe += R"(Physical Surface("box") = {1};
-Physical Curve("bottom") = {1}; Physical Curve("right") = {2}; Physical Curve("top") = {3}; Physical Curve("left") = {4};
-)";
-  } else {
-    recipe += R"(e() = Extrude {0, 0, 1} { Surface{1}; };
-Physical Volume("box") = {e(1)};
-Physical Surface("back") = {1}; Physical Surface("front") = {e(0)};
-Physical Surface("bottom") = {e(2)}; Physical Surface("right") = {e(3)};
-Physical Surface("top") = {e(4)}; Physical Surface("left") = {e(5)};
-)";
-  }
-  test::write_text(directory / "box.geo", recipe);
-  return import_mesh(directory / "box.geo", {.size = h});
-}
-
-RawMesh box(CellType type, Index blocks) {
-  return make_box(type, {blocks, blocks, blocks});
-}
-
-RawMesh distorted(RawMesh raw, Real amount) {
-  distort(raw, amount);
-  return raw;
-}
-
-struct Family {
-  std::string name;
-  std::function<RawMesh(Real h)> mesh;
-  std::vector<Real> sizes;  ///< of the cells [m], each half the one before
-  friend void PrintTo(const Family& family, std::ostream* out) { *out << family.name; }
-};
-
-Index blocks(Real h) {
-  return static_cast<Index>(std::lround(1 / h));
-}
-
+/// Sizes of cells [m], each half the one before.
 const std::vector<Real> planar{1.0 / 10, 1.0 / 20, 1.0 / 40};
 const std::vector<Real> spatial{1.0 / 4, 1.0 / 8, 1.0 / 16};
 
-const std::vector<Family> families{
-    {"gmsh_triangles", [](Real h) { return gmsh_mesh(2, h); }, planar},
-    {"gmsh_triangles_perturbed", [](Real h) { return distorted(gmsh_mesh(2, h), 0.15 * h); }, planar},
-    {"quadrilaterals", [](Real h) { return box(CellType::Quadrilateral, blocks(h)); }, planar},
-    {"quadrilaterals_perturbed",
-     [](Real h) { return distorted(box(CellType::Quadrilateral, blocks(h)), 0.2 * h); }, planar},
-    {"gmsh_tetrahedra", [](Real h) { return gmsh_mesh(3, h); }, spatial},
-    {"gmsh_tetrahedra_perturbed", [](Real h) { return distorted(gmsh_mesh(3, h), 0.05 * h); }, spatial},
-    {"tetrahedra_perturbed", [](Real h) { return distorted(box(CellType::Tetrahedron, blocks(h)), 0.1 * h); },
-     spatial},
-    {"hexahedra", [](Real h) { return box(CellType::Hexahedron, blocks(h)); }, spatial},
-    {"prisms", [](Real h) { return box(CellType::Prism, blocks(h)); }, spatial},
-    {"pyramids", [](Real h) { return box(CellType::Pyramid, blocks(h)); }, spatial},
-};
-
-class Convergence : public testing::TestWithParam<Family> {
+class Convergence : public testing::TestWithParam<MeshFamily> {
  protected:
   /// Prints the table and returns the order observed on the last two meshes, by mean cell size.
   static Real order(const std::string& what, const std::function<Real(const Mesh&, Real h)>& error) {
     Real observed = 0, coarse_error = 0, coarse_size = 0;
-    for (const Real h : GetParam().sizes) {
+    for (const Real h : GetParam().dimension == 2 ? planar : spatial) {
       const Mesh mesh(GetParam().mesh(h));
       const auto cells = static_cast<Real>(mesh.topology().cells().size());
       const Real size = std::pow(cells, -1.0 / mesh.topology().dimension());
@@ -207,7 +150,7 @@ TEST_P(Convergence, transient) {
   EXPECT_GE(order("transient", error), expected_order);
 }
 
-INSTANTIATE_TEST_SUITE_P(Heat, Convergence, testing::ValuesIn(families),
+INSTANTIATE_TEST_SUITE_P(Heat, Convergence, testing::ValuesIn(mesh_families()),
                          [](const auto& test) { return test.param.name; });
 
 /// Error at t = 1 of T = x + e^-t, linear in space with a uniform source, and so free of any error but that
@@ -234,7 +177,7 @@ Real time_error(const Mesh& mesh, HeatScheme scheme, bool held, int steps) {
 }
 
 void expect_time_order(HeatScheme scheme, const std::string& name, Real expected) {
-  const Mesh mesh(gmsh_mesh(2, 0.1));
+  const Mesh mesh(test::gmsh_mesh(2, 0.1));
   for (const bool held : {true, false}) {
     Real observed = 0, coarse_error = 0;
     for (const int steps : {8, 16, 32, 64}) {

@@ -60,7 +60,7 @@ TEST(FlowBalances, plane_couette_flow_pulls_at_both_walls_with_the_exact_shear) 
     for (int k = 0; k < 5; ++k) flow.advance(2e-4);
     const Total top = total_on(flow, faces_of_patch(mesh, "top")),
                 bottom = total_on(flow, faces_of_patch(mesh, "bottom"));
-    EXPECT_NEAR(top.force.x, -0.6, 1e-7);
+    EXPECT_NEAR(top.force.x, -0.6, 1e-7) << static_cast<int>(scheme);
     EXPECT_NEAR(bottom.force.x, 0.6, 1e-7);
     EXPECT_NEAR(top.force.y, 0, 1e-7);
     const auto budget = flow.energy_budget();
