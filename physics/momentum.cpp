@@ -1,6 +1,7 @@
 // Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
 #include "physics/momentum.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -500,7 +501,11 @@ SolveReport Momentum::convection(const PrimalCochain<Face>& flux, const FaceVelo
            FreeTangentialPartOnFace{hold, area, std::as_const(transported_).view(), scratch_.view()});
   ResidualScale scale;
   scale.reference = std::sqrt(inner_product(scratch_, scratch_));
-  scale.rounding = rounding_of(transposed_);
+  // W is a difference of what is as large as U v: in a uniform stream nothing but rounding.
+  scale.rounding =
+      std::max(rounding_of(transposed_),
+               4 * std::numeric_limits<Real>::epsilon() *
+                   std::sqrt(sum(executor_, flux.range(), ScaledSquareOfFace{flux.view(), velocity.view()})));
   const SolveReport report =
       tangential_solver_.solve(system, tangential_preconditioner_, scratch_, transposed_, scale);
   viscous_form_.apply(transposed_, force_);

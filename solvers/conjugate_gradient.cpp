@@ -24,8 +24,10 @@ template <class X>
 SolveReport ConjugateGradient<X>::solve(const Operator<X, Paired<X>>& a,
                                         const Preconditioner<X>& preconditioner, const Paired<X>& b, X& x,
                                         ResidualScale scale, const NullSpace<X>* null_space) {
-  const Real target =
-      std::max({control_.relative_tolerance * scale.reference, control_.absolute_tolerance, scale.rounding});
+  // Inner products of what is smaller underflow; a fluid at rest gets there.
+  constexpr Real smallest = 1e-140;
+  const Real target = std::max(
+      {control_.relative_tolerance * scale.reference, control_.absolute_tolerance, scale.rounding, smallest});
   const auto relative = [&](Real residual) {
     return scale.reference > 0 ? residual / scale.reference : residual;
   };
@@ -37,7 +39,7 @@ SolveReport ConjugateGradient<X>::solve(const Operator<X, Paired<X>>& a,
   };
 
   SolveReport report;
-  if (!std::isfinite(target)) fail("met a reference that is not a finite number", 0, target);
+  if (!std::isfinite(target)) fail("met a reference that is not a number or infinite", 0, target);
   compute_residual(a, b, x, null_space);
   Real true_residual = std::sqrt(inner_product(residual_, residual_));
   while (!(true_residual <= target)) {

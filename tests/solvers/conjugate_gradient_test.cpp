@@ -154,6 +154,13 @@ std::string failure_of(Problem& problem, SolverControl control) {
   return "no failure";
 }
 
+TEST(ConjugateGradient, comes_to_rest_where_there_is_nothing_to_reach) {
+  Problem problem(positive_definite(20, 100), Eigen::VectorXd::Zero(20));
+  problem.x.fill(1e-100);
+  problem.solve({1e-8, 0, 1000}, jacobi_of(problem));
+  EXPECT_LE(problem.solution().norm(), 1e-130);
+}
+
 TEST(ConjugateGradient, every_failure_names_the_unknown_and_the_cause) {
   Problem capped(positive_definite(60, 1e6), Eigen::VectorXd::Ones(60));
   EXPECT_NE(failure_of(capped, to(1e-10, 5)).find("temperature did not converge after 5 iterations"),
