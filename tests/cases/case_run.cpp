@@ -36,12 +36,11 @@ CaseRun::CaseRun(const std::string& name, const std::vector<std::string>& change
   EXPECT_EQ(summary().at("status"), "done");
 }
 
-Table CaseRun::read(const std::string& name) const {
-  std::istringstream lines(read_text(output_ / (name + ".csv")));
+Table read_table(const std::filesystem::path& path) {
+  std::istringstream lines(read_text(path));
   std::string line;
-  std::getline(lines, line);  // units
-  EXPECT_EQ(line.front(), '#');
-  std::getline(lines, line);
+  while (std::getline(lines, line) && line.starts_with('#')) {
+  }
   const std::vector<std::string> names = split(line);
   Table table;
   while (std::getline(lines, line)) {
@@ -49,8 +48,12 @@ Table CaseRun::read(const std::string& name) const {
     EXPECT_EQ(cells.size(), names.size()) << line;
     for (std::size_t k = 0; k < names.size(); ++k) table[names[k]].push_back(std::stod(cells.at(k)));
   }
-  EXPECT_FALSE(table.empty()) << name << ".csv has no rows";
+  EXPECT_FALSE(table.empty()) << path << " has no rows";
   return table;
+}
+
+Table CaseRun::read(const std::string& name) const {
+  return read_table(output_ / (name + ".csv"));
 }
 
 double CaseRun::at_time(const std::string& name, double time, const std::string& column) const {

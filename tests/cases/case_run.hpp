@@ -1,6 +1,7 @@
 // Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
 #pragma once
 
+#include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -12,6 +13,9 @@ namespace curlew::test {
 
 /// Columns of a CSV file by name; every column has as many values as the file has rows.
 using Table = std::map<std::string, std::vector<double>>;
+
+/// Reads a CSV file: lines of comments that start with #, a line of names, lines of numbers.
+Table read_table(const std::filesystem::path& path);
 
 /// One run of a shipped case by the built program; its output is gone with it.
 class CaseRun {

@@ -1,0 +1,16 @@
+// Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
+//
+// Unit square, triangles, graded to the walls. All lengths in metres.
+// Region: "fluid". Patches: "lid" (y = 1), "wall" (the three others).
+
+SetFactory("OpenCASCADE");
+
+DefineConstant[ n = 96 ];         // cells along a side
+DefineConstant[ grading = 0.2 ];  // Gmsh's Bump: the smaller, the finer at the corners; 1 is uniform
+
+Rectangle(1) = {0, 0, 0, 1, 1};
+Transfinite Curve {1, 2, 3, 4} = n + 1 Using Bump grading;
+
+Physical Surface("fluid") = {1};
+Physical Curve("lid") = {3};
+Physical Curve("wall") = {1, 2, 4};

@@ -1,0 +1,228 @@
+// Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
+//
+// The flow cases on coarse meshes; flow_cases_slow_test.cpp has the finer ones.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numbers>
+#include <utility>
+
+#include "tests/cases/flow_cases.hpp"
+
+namespace curlew::test {
+namespace {
+
+using std::numbers::pi;
+
+double order(double coarse, double fine) {
+  return std::log2(coarse / fine);
+}
+
+// --- lid-driven cavity ------------------------------------------------------------------------------------
+
+struct Cavity {
+  std::string case_name, recipe, definitions, column;
+  double band;
+};
+void PrintTo(const Cavity& cavity, std::ostream* out) {
+  *out << cavity.case_name << ' ' << cavity.recipe;
+}
+
+class CoarseCavity : public testing::TestWithParam<Cavity> {};
+
+TEST_P(CoarseCavity, is_near_ghia) {
+  const Cavity& cavity = GetParam();
+  const Recipe mesh("cavity/" + cavity.recipe, cavity.definitions);
+  const CaseRun run("cavity/" + cavity.case_name, {mesh.change(), "time.tolerance=1e-3"});
+  EXPECT_LE(largest_deviation(final_line(run, "u"), "velocity_x", reference("cavity", "ghia_u"),
+                              cavity.column, "y"),
+            cavity.band);
+  EXPECT_LE(largest_deviation(final_line(run, "v"), "velocity_y", reference("cavity", "ghia_v"),
+                              cavity.column, "x"),
+            cavity.band);
+  // Nothing holds the fluid but its walls.
+  const double drag = last(run, "forces", "viscous_x");
+  EXPECT_LE(std::abs(last(run, "forces", "fx")), 1e-4 * std::abs(drag));
+}
+
+INSTANTIATE_TEST_SUITE_P(Cases, CoarseCavity,
+                         testing::Values(Cavity{"re100", "quads", "n = 24;", "re100", 0.02},
+                                         Cavity{"re100", "triangles", "n = 16;", "re100", 0.055},
+                                         Cavity{"re400", "quads", "n = 24;", "re400", 0.085},
+                                         Cavity{"re400", "triangles", "n = 24;", "re400", 0.075}));
+
+// --- Poiseuille -------------------------------------------------------------------------------------------
+
+std::pair<double, double> parabola(double, double y) {
+  return {4 * y * (1 - y), 0};
+}
+
+/// What the pressure drop of 0.8 Pa/m takes over a length of 2 m and a height of 1 m.
+constexpr double channel_drag = 1.6;
+
+struct ChannelRun {
+  explicit ChannelRun(const std::string& name, int n)
+      : mesh("poiseuille/channel", "n = " + std::to_string(n) + ";"),
+        run("poiseuille/" + name, {mesh.change()}) {}
+  double error() const { return velocity_error(final_line(run, "across"), parabola); }
+  double drag_error() const { return std::abs(last(run, "walls", "fx") / channel_drag - 1); }
+
+  Recipe mesh;
+  CaseRun run;
+};
+
+TEST(Poiseuille, channel_with_inlet_and_outlet_is_of_second_order) {
+  const ChannelRun coarse("inflow", 6), fine("inflow", 12);
+  EXPECT_LE(fine.error(), 0.01);
+  EXPECT_GE(order(coarse.error(), fine.error()), 1.8);
+  EXPECT_LE(fine.drag_error(), 0.017);
+  EXPECT_GE(order(coarse.drag_error(), fine.drag_error()), 1.7);
+  EXPECT_NEAR(last(fine.run, "flow", "total"), 0, 1e-6);
+  EXPECT_NEAR(last(fine.run, "flow", "outlet"), 2. / 3, 1e-6);
+  // Away from the ends the pressure falls evenly.
+  const Table axis = final_line(fine.run, "along");
+  EXPECT_NEAR((axis.at("pressure")[10] - axis.at("pressure")[30]) / (axis.at("x")[30] - axis.at("x")[10]),
+              0.8, 0.02);
+}
+
+TEST(Poiseuille, periodic_channel_is_of_second_order) {
+  const ChannelRun coarse("periodic", 6), fine("periodic", 12);
+  EXPECT_LE(fine.error(), 0.01);
+  EXPECT_GE(order(coarse.error(), fine.error()), 1.8);
+  EXPECT_LE(fine.drag_error(), 0.014);
+  EXPECT_GE(order(coarse.drag_error(), fine.drag_error()), 1.7);
+}
+
+class SquareDuct : public testing::TestWithParam<std::string> {};
+
+TEST_P(SquareDuct, is_of_second_order) {
+  // Force on the walls: mu u_mean / (0.0351442537 a²), over the volume of the quarter.
+  constexpr double peak = 2.096256015, drag = 0.1 / 0.0351442537 * 0.25 * 0.125;
+  double peak_error[2], drag_error[2];
+  for (const int k : {0, 1}) {
+    const Recipe mesh("poiseuille/duct", (k == 0 ? "n = 8; " : "n = 16; ") + GetParam());
+    const CaseRun run("poiseuille/duct", {mesh.change()});
+    peak_error[k] = std::abs(last(run, "centre", "p0_velocity_x") / peak - 1);
+    drag_error[k] = std::abs(last(run, "walls", "fx") / drag - 1);
+  }
+  EXPECT_LE(peak_error[1], 0.01);
+  EXPECT_LE(drag_error[1], 0.013);
+  EXPECT_GE(order(peak_error[0], peak_error[1]), 1.75);
+  EXPECT_GE(order(drag_error[0], drag_error[1]), 1.75);
+}
+
+INSTANTIATE_TEST_SUITE_P(Cells, SquareDuct, testing::Values("hexahedra = 1;", "hexahedra = 0;"),
+                         [](const auto& cells) { return cells.index == 0 ? "hexahedra" : "prisms"; });
+
+// --- Couette ----------------------------------------------------------------------------------------------
+
+std::pair<double, double> couette(double x, double y) {
+  const double rate = -1. / 3 + 4. / 3 / (x * x + y * y);  // A + B / r²
+  return {-rate * y, rate * x};
+}
+
+class Couette : public testing::TestWithParam<std::string> {};
+
+TEST_P(Couette, velocity_and_torque_are_of_second_order) {
+  constexpr double torque = 4 * pi * 0.1 * 4 / 3;  // 4 pi mu Omega R1² R2² / (R2² - R1²)
+  double error[2], torque_error[2];
+  for (const int k : {0, 1}) {
+    const Recipe mesh("couette/" + GetParam(), k == 0 ? "n = 6;" : "n = 12;");
+    const CaseRun run("couette/couette", {mesh.change(), "time.tolerance=1e-4"});
+    error[k] = std::hypot(velocity_error(final_line(run, "ray"), couette),
+                          velocity_error(final_line(run, "diagonal"), couette));
+    torque_error[k] = std::abs(last(run, "inner", "mz") / -torque - 1);
+    // What the inner cylinder puts in, the outer one takes.
+    EXPECT_NEAR(last(run, "outer", "mz"), -last(run, "inner", "mz"), 5e-4 * torque);
+  }
+  EXPECT_LE(error[1], 0.007);
+  EXPECT_GE(order(error[0], error[1]), 1.6);
+  EXPECT_LE(torque_error[1], 0.004);
+  EXPECT_GE(order(torque_error[0], torque_error[1]), 1.6);
+}
+
+INSTANTIATE_TEST_SUITE_P(Cells, Couette, testing::Values("quads", "triangles"),
+                         [](const auto& recipe) { return recipe.param; });
+
+// --- Taylor-Green -----------------------------------------------------------------------------------------
+
+class TaylorGreen : public testing::TestWithParam<std::string> {};
+
+TEST_P(TaylorGreen, energy_decays) {
+  double error[2];
+  for (const int k : {0, 1}) {
+    const Recipe mesh("taylor-green/square", (k == 0 ? "n = 16; " : "n = 32; ") + GetParam());
+    const CaseRun run("taylor-green/decay", {mesh.change()});
+    const std::vector<double> energy = run.read("energy").at("kinetic_energy");
+    EXPECT_NEAR(energy.front(), pi * pi, k == 0 ? 0.2 : 0.05);
+    error[k] = std::abs(std::log(energy.front() / energy.back()) / (4 * 0.05 * 2) - 1);
+  }
+  EXPECT_LE(error[1], 0.015);
+  EXPECT_GE(order(error[0], error[1]), 1.6);
+}
+
+TEST_P(TaylorGreen, energy_stays_without_viscosity) {
+  const Recipe mesh("taylor-green/square", "n = 16; " + GetParam());
+  // Only the steps in time may change it, at their order.
+  double drift[2];
+  for (const int k : {0, 1}) {
+    const CaseRun run("taylor-green/inviscid", {mesh.change(), k == 0 ? "time.step=0.04" : "time.step=0.02"});
+    const std::vector<double> energy = run.read("energy").at("kinetic_energy");
+    drift[k] = std::abs(energy.back() / energy.front() - 1);
+    EXPECT_NEAR(energy.front(), 1.25 * pi * pi, 0.4);
+  }
+  EXPECT_LE(drift[1], 5e-5);
+  EXPECT_GE(order(drift[0], drift[1]), 1.7);
+}
+
+INSTANTIATE_TEST_SUITE_P(Cells, TaylorGreen, testing::Values("triangles = 1;", "triangles = 0;"),
+                         [](const auto& cells) { return cells.index == 0 ? "triangles" : "quads"; });
+
+/// Largest difference of the volume means of energy and dissipation from those of the spectral solution up to
+/// `end`.
+void compare_with_spectral(const CaseRun& run, double end, double energy_band, double dissipation_band) {
+  const Table expected = reference("taylor-green", "re1600"), energy = run.read("energy");
+  const double volume = std::pow(2 * pi, 3);
+  for (std::size_t row = 0; row < expected.at("t").size() && expected.at("t")[row] <= end; ++row) {
+    const double t = expected.at("t")[row];
+    const auto mean = [&](const char* column) {
+      return interpolate(energy.at("time"), energy.at(column), t) / volume;
+    };
+    EXPECT_NEAR(mean("kinetic_energy") / expected.at("energy")[row], 1, energy_band) << t;
+    EXPECT_NEAR(mean("dissipation") / expected.at("dissipation")[row], 1, dissipation_band) << t;
+  }
+}
+
+TEST(TaylorGreenInSpace, re1600_begins_as_the_spectral_solution) {
+  const Recipe mesh("taylor-green/cube", "n = 20;");
+  compare_with_spectral(CaseRun("taylor-green/re1600", {mesh.change(), "time.end=2", "output.interval=2"}), 2,
+                        0.03, 0.12);
+}
+
+// --- Kovasznay --------------------------------------------------------------------------------------------
+
+std::pair<double, double> kovasznay(double x, double y) {
+  constexpr double rate = -0.9637405442;
+  const double wave = std::exp(rate * x);
+  return {1 - wave * std::cos(2 * pi * y), rate / (2 * pi) * wave * std::sin(2 * pi * y)};
+}
+
+class Kovasznay : public testing::TestWithParam<std::string> {};
+
+TEST_P(Kovasznay, is_of_second_order) {
+  double error[2];
+  for (const int k : {0, 1}) {
+    const Recipe mesh("kovasznay/kovasznay", (k == 0 ? "n = 8; " : "n = 16; ") + GetParam());
+    const CaseRun run("kovasznay/kovasznay", {mesh.change()});
+    error[k] = std::hypot(velocity_error(final_line(run, "across"), kovasznay),
+                          velocity_error(final_line(run, "along"), kovasznay));
+  }
+  EXPECT_LE(error[1], 0.03);
+  EXPECT_GE(order(error[0], error[1]), 1.5);
+}
+
+INSTANTIATE_TEST_SUITE_P(Cells, Kovasznay, testing::Values("triangles = 1;", "triangles = 0;"),
+                         [](const auto& cells) { return cells.index == 0 ? "triangles" : "quads"; });
+
+}  // namespace
+}  // namespace curlew::test
