@@ -9,7 +9,7 @@ Include "crankshaft.geo";
 Delete Physicals;
 
 // Mesh size: the default gives about NNN tetrahedra.
-mesh_size = 0.010;
+mesh_size = 0.0115;
 
 case_radius = 0.095;                         // counterweights and pins reach to 0.078
 case_start = nose_length + main_length / 2;  // in the middle of the first and the last main journal

@@ -15,7 +15,7 @@
 
 SetFactory("OpenCASCADE");
 
-DefineConstant[ facets = 128 ];  // around the cylinder, a multiple of 4: it has nodes in front and behind
+DefineConstant[ facets = 64 ];  // around the cylinder, a multiple of 4: it has nodes in front and behind
 
 length = 2.2;
 height = 0.41;
@@ -24,8 +24,8 @@ centre = 0.2;
 
 // Sizes of cells, in all of the domain inversely proportional to `facets`.
 unit = Pi * diameter / facets;  // at the cylinder
-far_size = 6 * unit;
-growth = 45 * unit;             // of size with distance from the cylinder
+far_size = 4 * unit;
+growth = 25 * unit;             // of size with distance from the cylinder
 
 channel = news;
 Rectangle(channel) = {0, 0, 0, length, height};

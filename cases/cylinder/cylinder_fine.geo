@@ -1,5 +1,5 @@
 // Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
 //
 // cylinder.geo at twice its resolution.
-facets = 256;
+facets = 128;
 Include "cylinder.geo";
