@@ -14,7 +14,7 @@ TEST(FullCrankshaftFlow, torque_and_power_balance) {
   EXPECT_GT(cells, 30000);
   const double shaft = run.last("shaft", "mx"), housing = run.last("case", "mx");
   EXPECT_LT(shaft, -0.3);
-  EXPECT_NEAR(housing / shaft, -1, 0.03);
+  EXPECT_NEAR(housing / shaft, -1, 0.02);
   const double dissipation = run.last("energy", "dissipation");
   EXPECT_NEAR(run.last("energy", "boundary_power") / dissipation, 1, 0.01);
 }
