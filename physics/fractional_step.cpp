@@ -403,7 +403,11 @@ Vector3 FractionalStep::mean_flow_acceleration() const {
 
 IncompressibleFlow::BoundaryForces FractionalStep::boundary_forces() const {
   compute_reaction();
-  const std::vector<Vector3> reaction = reaction_.to_host(), viscous = force_.to_host();
+  interpolation_.apply(now_.flux, interpolated_);
+  const std::vector<Vector3> reaction = reaction_.to_host(), viscous = force_.to_host(),
+                             velocity = now_.velocity.to_host(), interpolated = interpolated_.to_host();
+  const std::vector<Real> flux = now_.flux.to_host();
+  const auto& cells_of = mesh_.topology().cells_of_face();
   const Index first = boundaries_.first_boundary_face();
   const auto areas = mesh_.geometry().face_areas().host();
   BoundaryForces forces;
@@ -417,7 +421,15 @@ IncompressibleFlow::BoundaryForces FractionalStep::boundary_forces() const {
     // The transposed gradient of a rigid rotation, (grad u)ᵀ n = -omega x n, is the same on the fluid beside
     // it but for a part along n that incompressibility makes vanish.
     const Vector3 stretching = cross(boundaries_.angular_velocity()[b], areas[i]);
-    forces.pressure.push_back(settings_.viscosity * viscous[i] - reaction[i]);
+    // Through a wall that pushes fluid along, momentum U v passes; the convective form takes 1/2 U (v + u)
+    // and the correction. Only with the difference do the forces on all walls sum to the change of momentum.
+    Vector3 missing{};
+    if (settings_.convection != ConvectionScheme::None) {
+      const Vector3 inside = interpolated[at(cells_of[f][0].id.value())];
+      missing = Real(0.5) * (flux[i] * (velocity[i] - inside) -
+                             inflow_correction(flux[i], velocity[i], inside, areas[i]));
+    }
+    forces.pressure.push_back(settings_.viscosity * viscous[i] - reaction[i] - missing);
     forces.viscous.push_back(settings_.viscosity * (stretching - viscous[i]));
   }
   return forces;

@@ -65,6 +65,10 @@ double CaseRun::at_time(const std::string& name, double time, const std::string&
   throw std::runtime_error(fmt::format("{}.csv has no row at {} s", name, time));
 }
 
+double CaseRun::last(const std::string& name, const std::string& column) const {
+  return read(name).at(column).back();
+}
+
 nlohmann::json CaseRun::summary() const {
   return nlohmann::json::parse(read_text(output_ / "summary.json"));
 }

@@ -28,6 +28,8 @@ class CaseRun {
   Table read(const std::string& name) const;
   /// The value of `column` in the row of `time` [s]; throws where no row has that time to 1e-9.
   double at_time(const std::string& name, double time, const std::string& column) const;
+  /// The value of `column` in the last row.
+  double last(const std::string& name, const std::string& column) const;
   nlohmann::json summary() const;
   /// A data set of a field file, flat; `dataset` such as "/VTKHDF/Points".
   std::vector<double> read_field(const std::string& file, const std::string& dataset) const;

@@ -1,0 +1,23 @@
+// Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
+//
+// Oil around the crankshaft on the shipped mesh, within tighter bands than in crankshaft_flow_test.cpp.
+#include <gtest/gtest.h>
+
+#include "tests/cases/case_run.hpp"
+
+namespace curlew::test {
+namespace {
+
+TEST(FullCrankshaftFlow, torque_and_power_balance) {
+  const CaseRun run("crankshaft/flow", {}, 2);
+  const double cells = run.summary().at("cells");
+  EXPECT_GT(cells, 30000);
+  const double shaft = run.last("shaft", "mx"), housing = run.last("case", "mx");
+  EXPECT_LT(shaft, -0.3);
+  EXPECT_NEAR(housing / shaft, -1, 0.02);
+  const double dissipation = run.last("energy", "dissipation");
+  EXPECT_NEAR(run.last("energy", "boundary_power") / dissipation, 1, 0.01);
+}
+
+}  // namespace
+}  // namespace curlew::test

@@ -1,0 +1,40 @@
+// Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
+//
+// Flow around a cylinder against Schaefer and Turek's benchmark, on coarse meshes; cylinder_slow_test.cpp has
+// the finer ones.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "tests/cases/cylinder_benchmark.hpp"
+
+namespace curlew::test {
+namespace {
+
+TEST(Cylinder, steady_drag_lift_and_pressure_difference) {
+  const CaseRun run("cylinder/steady");
+  EXPECT_NEAR(run.last("cylinder", "cx") / steady_drag, 1, 0.025);
+  EXPECT_NEAR(run.last("cylinder", "cy") / steady_lift, 1, 0.2);
+  EXPECT_NEAR(pressure_difference(run) / steady_pressure_difference, 1, 0.06);
+  // No friction makes lift of its own here, and pressure makes about two thirds of the drag.
+  EXPECT_NEAR(run.last("cylinder", "pressure_x") / run.last("cylinder", "fx"), 0.64, 0.02);
+  // What flows in, 0.2 m/s over 0.41 m, flows out.
+  EXPECT_NEAR(run.last("flow", "inlet"), -0.082, 1e-12);
+  EXPECT_NEAR(run.last("flow", "total"), 0, 1e-8 * 0.082);
+}
+
+TEST(Cylinder, sheds_vortices) {
+  const CaseRun run("cylinder/shedding",
+                    {"mesh.file=\"cylinder_coarse.geo\"", "time.end=4", "output.interval=4"});
+  const Shedding shedding(run, 2.5);
+  EXPECT_NEAR(shedding.strouhal / shedding_strouhal, 1, 0.1);
+  EXPECT_NEAR(shedding.drag_max / shedding_drag_max, 1, 0.1);
+  // The lift goes up and down alike; the drag, which peaks twice a period, varies little.
+  EXPECT_NEAR(-shedding.lift_min / shedding.lift_max, 1, 0.1);
+  EXPECT_THAT(shedding.lift_max, testing::AllOf(testing::Gt(0.5), testing::Lt(2)));
+  EXPECT_NEAR(shedding.drag_min / shedding.drag_max, 0.98, 0.02);
+}
+
+}  // namespace
+}  // namespace curlew::test
