@@ -24,16 +24,18 @@ TEST(Cylinder, steady_drag_lift_and_pressure_difference) {
   EXPECT_NEAR(run.last("flow", "total"), 0, 1e-8 * 0.082);
 }
 
+// So coarse a mesh sheds vortices that are a tenth too slow and too strong.
 TEST(Cylinder, sheds_vortices) {
   const CaseRun run("cylinder/shedding",
-                    {"mesh.file=\"cylinder_coarse.geo\"", "time.end=4", "output.interval=4"});
-  const Shedding shedding(run, 2.5);
-  EXPECT_NEAR(shedding.strouhal / shedding_strouhal, 1, 0.1);
-  EXPECT_NEAR(shedding.drag_max / shedding_drag_max, 1, 0.1);
-  // The lift goes up and down alike; the drag, which peaks twice a period, varies little.
-  EXPECT_NEAR(-shedding.lift_min / shedding.lift_max, 1, 0.1);
+                    {"mesh.file=\"cylinder_coarse.geo\"", "time.end=3.1", "output.interval=4"});
+  const Shedding shedding(run, 1.6);
+  EXPECT_NEAR(shedding.strouhal / shedding_strouhal, 1, 0.15);
+  EXPECT_NEAR(shedding.drag_max / shedding_drag_max, 1, 0.15);
+  EXPECT_NEAR(shedding.drag_min / shedding_drag_min, 1, 0.1);
+  EXPECT_NEAR(shedding.pressure_difference / shedding_pressure_difference, 1, 0.1);
+  // The lift goes up and down about alike.
+  EXPECT_NEAR(-shedding.lift_min / shedding.lift_max, 1, 0.2);
   EXPECT_THAT(shedding.lift_max, testing::AllOf(testing::Gt(0.5), testing::Lt(2)));
-  EXPECT_NEAR(shedding.drag_min / shedding.drag_max, 0.98, 0.02);
 }
 
 }  // namespace
