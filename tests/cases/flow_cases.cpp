@@ -20,10 +20,6 @@ Table final_line(const CaseRun& run, const std::string& monitor) {
   return run.read(fmt::format("{}_{}", monitor, run.summary().at("steps").get<int>()));
 }
 
-double last(const CaseRun& run, const std::string& monitor, const std::string& column) {
-  return run.read(monitor).at(column).back();
-}
-
 double interpolate(const std::vector<double>& x, const std::vector<double>& values, double at) {
   const auto after = std::clamp(std::ranges::upper_bound(x, at), x.begin() + 1, x.end() - 1);
   const auto k = static_cast<std::size_t>(after - x.begin());

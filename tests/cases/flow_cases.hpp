@@ -24,9 +24,6 @@ class Recipe {
 /// What a steady run wrote along a line at its end.
 Table final_line(const CaseRun& run, const std::string& monitor);
 
-/// The last row of a monitor's column.
-double last(const CaseRun& run, const std::string& monitor, const std::string& column);
-
 /// Linear between the rows; x ascends.
 double interpolate(const std::vector<double>& x, const std::vector<double>& values, double at);
 

@@ -32,7 +32,7 @@ TEST(FineCavity, re1000_goes_to_botella_and_peyret) {
     u[k] = final_line(run, "u");
     v[k] = final_line(run, "v");
     if (k == 1) {
-      EXPECT_NEAR(last(run, "vortex", "streamfunction_min"), -0.1189366, 0.006);
+      EXPECT_NEAR(run.last("vortex", "streamfunction_min"), -0.1189366, 0.006);
     }
   }
   const Table on_x = reference("cavity", "botella_peyret_x05"),
@@ -56,8 +56,8 @@ TEST(FineCavity, re1000_goes_to_botella_and_peyret) {
 TEST(FineDuct, is_within_half_a_percent) {
   const Recipe mesh("poiseuille/duct", "n = 32;");
   const CaseRun run("poiseuille/duct", {mesh.change()});
-  EXPECT_NEAR(last(run, "centre", "p0_velocity_x") / 2.096256015, 1, 0.003);
-  EXPECT_NEAR(last(run, "walls", "fx") * 0.0351442537 / (0.1 * 0.25 * 0.125), 1, 0.004);
+  EXPECT_NEAR(run.last("centre", "p0_velocity_x") / 2.096256015, 1, 0.003);
+  EXPECT_NEAR(run.last("walls", "fx") * 0.0351442537 / (0.1 * 0.25 * 0.125), 1, 0.004);
 }
 
 }  // namespace
