@@ -134,10 +134,12 @@ TEST(Kill, at_any_moment_leaves_a_whole_checkpoint_and_the_run_continues_to_the_
   std::mt19937 generator(11);
   std::vector<std::string> arguments = {"run", "case.toml", "--quiet"};
   int kills = 0;
+  bool finished = false;
   for (; kills < 10; ++kills) {
     Program program(folder.path(), arguments);
     const auto files_before = line_count(folder / "out/residuals.csv");
     if (!program.wait_until([&] { return line_count(folder / "out/residuals.csv") > files_before + 3; })) {
+      finished = true;  // and has replaced the checkpoint that it came from
       break;
     }
     std::this_thread::sleep_for(std::chrono::microseconds(generator() % 30000));
@@ -149,7 +151,9 @@ TEST(Kill, at_any_moment_leaves_a_whole_checkpoint_and_the_run_continues_to_the_
     arguments = {"run", "case.toml", "--quiet", "--restart", newest->path};
   }
   EXPECT_GE(kills, 5);
-  EXPECT_EQ(run_curlew(folder.path(), arguments).status, 0);
+  if (!finished) {
+    EXPECT_EQ(run_curlew(folder.path(), arguments).status, 0);
+  }
   expect_same_files(folder / "whole", folder / "out");
 }
 

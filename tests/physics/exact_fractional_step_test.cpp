@@ -45,6 +45,24 @@ Real distance(const std::vector<Real>& a, const std::vector<Real>& b) {
   return std::sqrt(sum / size);
 }
 
+Real largest(const std::vector<Real>& values) {
+  Real size = 0;
+  for (const Real value : values) size = std::max(size, std::abs(value));
+  return size;
+}
+
+/// Takes steps until the fluxes stay; the classical method's pressure takes its time where steps are viscous.
+void advance_until_steady(IncompressibleFlow& flow, Real step) {
+  std::vector<Real> flux, earlier;
+  for (int k = 0; k < 6000; ++k) {
+    flow.advance(step);
+    if (k % 50 != 0) continue;
+    earlier = std::exchange(flux, flow.flux().to_host());
+    if (k > 0 && (largest(flux) < 1e-9 || distance(earlier, flux) < 1e-8)) return;
+  }
+  ADD_FAILURE() << "not steady";
+}
+
 /// A flow that everything drives: a force that turns, and where there are sides an inlet that swells, an
 /// outlet and a symmetry plane.
 FlowSettings driven(const Mesh& mesh, bool open) {
@@ -104,18 +122,10 @@ TEST_P(ExactOnShelf, its_steady_state_is_that_of_the_classical_step) {
   ClassicalFractionalStep classical(Executor::serial(), mesh, settings);
   exact.start(*uniform_vector({}), 0);
   classical.start(*uniform_vector({}), 0);
-  for (int k = 0; k < 60; ++k) exact.advance(0.1);
-  // At such viscous steps the classical method's pressure takes its time.
-  std::vector<Real> expected, earlier;
-  for (int k = 0; k < 3000; ++k) {
-    classical.advance(0.02);
-    if (k % 50 != 0) continue;
-    earlier = std::exchange(expected, classical.flux().to_host());
-    if (k > 0 && distance(earlier, expected) < 1e-7) break;
-  }
-  Real size = 0;
-  for (const Real u : expected) size = std::max(size, std::abs(u));
-  if (size < 1e-9) return;  // a mesh too coarse to let anything move
+  advance_until_steady(exact, 0.1);
+  advance_until_steady(classical, 0.02);
+  const std::vector<Real> expected = classical.flux().to_host();
+  if (largest(expected) < 1e-9) return;  // a mesh too coarse to let anything move
   EXPECT_LE(distance(exact.flux().to_host(), expected), 1e-5);
   EXPECT_LE(distance(exact.pressure().to_host(), classical.pressure().to_host()), 1e-4);
 }
@@ -127,17 +137,26 @@ TEST(ExactStep, agrees_with_the_classical_step_to_second_order_in_time) {
   RawMesh raw = make_box(CellType::Triangle, {5, 5, 0});
   distort(raw, 0.04);
   const Mesh mesh(std::move(raw));
-  FlowSettings settings = driven(mesh, true);
+  FlowSettings settings = settings_with(mesh, Wall{});
   settings.viscosity = 0.05;
   settings.streamfunction.relative_tolerance = 1e-11;
+  const auto ramp = [](Real t) { return t * t * t * (4 - 3 * t); };
+  boundary_of(settings, mesh, "left") = Inlet{analytic_vector([=](Vector3 x, Real t) {
+                                                return Vector3{4 * ramp(t) * x.y * (1 - x.y), 0, 0};
+                                              }),
+                                              {}};
+  boundary_of(settings, mesh, "right") = Outlet{analytic([=](Vector3 x, Real t) { return ramp(t) * x.y; })};
+  settings.body_force = analytic_vector([=](Vector3 x, Real t) {
+    return Vector3{ramp(t) * std::sin(3 * x.y), ramp(t) * x.x, 0};
+  });
   for (const FlowScheme scheme : {FlowScheme::Sbdf2, FlowScheme::CrankNicolsonAb2}) {
     settings.scheme = scheme;
     std::vector<Real> difference, pressure;
     for (const int steps : {40, 80}) {
       ExactFractionalStep exact(Executor::serial(), mesh, settings);
       ClassicalFractionalStep classical(Executor::serial(), mesh, settings);
-      exact.start(*uniform_vector({1, 0, 0}), 0);
-      classical.start(*uniform_vector({1, 0, 0}), 0);
+      exact.start(*uniform_vector({}), 0);
+      classical.start(*uniform_vector({}), 0);
       for (int k = 0; k < steps; ++k) {
         exact.advance(1. / steps);
         classical.advance(1. / steps);
@@ -199,9 +218,10 @@ TEST(ExactStep, flows_through_tunnels_as_the_classical_step_does) {
     exact.start(*uniform_vector({}), 0);
     classical.start(*uniform_vector({}), 0);
     EXPECT_LE(exact.loops(), shape.expected.b1) << shape.name;
-    for (int k = 0; k < 20; ++k) exact.advance(0.2);
-    for (int k = 0; k < 200; ++k) classical.advance(0.02);
-    EXPECT_LE(distance(exact.flux().to_host(), classical.flux().to_host()), 1e-4) << shape.name;
+    advance_until_steady(exact, 0.2);
+    advance_until_steady(classical, 0.02);
+    if (largest(classical.flux().to_host()) < 1e-9) continue;  // closed at an edge: nothing flows
+    EXPECT_LE(distance(exact.flux().to_host(), classical.flux().to_host()), 1e-5) << shape.name;
   }
 }
 
@@ -210,22 +230,18 @@ TEST(ExactStep, splits_a_flow_between_two_outlets_as_the_classical_step_does) {
   FlowSettings settings = settings_with(mesh, Wall{});
   settings.viscosity = 0.1;
   settings.scheme = FlowScheme::Euler;
-  boundary_of(settings, mesh, "left") = Inlet{steady_vector([](Vector3 x) {
-                                                return Vector3{x.y * (1 - x.y), 0, 0};
-                                              }),
-                                              {}};
+  const auto upwards = steady_vector([](Vector3 x) { return Vector3{0, x.x * (1 - x.x), 0}; });
+  boundary_of(settings, mesh, "bottom") = Inlet{upwards, {}};
   boundary_of(settings, mesh, "right") = Outlet{constant(0.02)};
-  boundary_of(settings, mesh, "top") = Outlet{constant(0)};
+  boundary_of(settings, mesh, "left") = Outlet{constant(0)};
   settings.streamfunction.relative_tolerance = 1e-10;
   ExactFractionalStep exact(Executor::serial(), mesh, settings);
   ClassicalFractionalStep classical(Executor::serial(), mesh, settings);
   EXPECT_EQ(exact.loops(), 1);
   exact.start(*uniform_vector({}), 0);
   classical.start(*uniform_vector({}), 0);
-  for (int k = 0; k < 300; ++k) {
-    exact.advance(0.05);
-    classical.advance(0.05);
-  }
+  advance_until_steady(exact, 0.05);
+  advance_until_steady(classical, 0.05);
   EXPECT_LE(distance(exact.flux().to_host(), classical.flux().to_host()), 1e-6);
   const auto through = [&](const IncompressibleFlow& flow, const char* patch) {
     const std::vector<Real> flux = flow.flux().to_host();
@@ -233,7 +249,7 @@ TEST(ExactStep, splits_a_flow_between_two_outlets_as_the_classical_step_does) {
     for (const Id<Face> f : faces_of_patch(mesh, patch)) sum += flux[at(f.value())];
     return sum;
   };
-  EXPECT_NEAR(through(exact, "right") + through(exact, "top"), 1. / 6, 1e-12);
+  EXPECT_NEAR(through(exact, "right") + through(exact, "left"), 1. / 6, 1e-12);
   EXPECT_NEAR(through(exact, "right"), through(classical, "right"), 1e-7);
 }
 
