@@ -51,7 +51,7 @@ def along(a, b, share):
 
 def draw_unknowns():
     """Where the unknowns live, on six triangles round a node."""
-    drawing = Drawing(560, 400, 130, (220, 205))
+    drawing = Drawing(460, 460, 130, (230, 190))
     middle = (0.05, -0.03)
     ring = [(1.25 * math.cos(a), 1.15 * math.sin(a)) for a in (0.1, 1.1, 2.2, 3.2, 4.2, 5.3)]
     for k, node in enumerate(ring):
@@ -68,7 +68,7 @@ def draw_unknowns():
         cell = mean([middle, node, after])
         drawing.dot(cell, "#2060b0")
         if k == 0:
-            drawing.text(tip, "U", "#b03030", (4, -2))
+            drawing.text(tip, "U", "#b03030", (-16, 8))
             drawing.text(outwards, "t", "#208040", (2, 16))
             drawing.text(cell, "p", "#2060b0")
     for node in ring + [middle]:
@@ -78,7 +78,7 @@ def draw_unknowns():
                                         ("t  tangential velocity, without inertia", "#208040"),
                                         ("s  edge value (in the plane: at a node)", "#222222"),
                                         ("p  pressure, after the step", "#2060b0")]):
-        drawing.parts.append(f'<text x="290" y="{300 + 24 * k}" fill="{colour}">{what}</text>')
+        drawing.parts.append(f'<text x="110" y="{370 + 24 * k}" fill="{colour}">{what}</text>')
     drawing.write("unknowns.svg")
 
 
