@@ -6,24 +6,11 @@
 
 #include "kernels/parallel.hpp"
 #include "mesh/cell_shapes.hpp"
+#include "operators/cell_velocity.hpp"
 
 namespace curlew {
 
 namespace {
-
-/// g = (1/V) sum_f v_f S_fᵀ.
-template <class Rows>
-struct VelocityGradientOnCell {
-  Rows faces_of;
-  View<Face, const Vector3> velocity, area;
-  View<Cell, const Real> volume;
-  View<Cell, Tensor3> gradient;
-  CURLEW_HOST_DEVICE void operator()(Id<Cell> c) const {
-    Tensor3 g{};
-    for (const auto [f, sign] : faces_of[c]) g += outer(velocity[f], sign * area[f]);
-    gradient[c] = (1 / volume[c]) * g;
-  }
-};
 
 /// Mean velocity, and the sums over the faces that the second term needs.
 template <class Rows>

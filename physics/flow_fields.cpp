@@ -10,6 +10,7 @@
 #include <numeric>
 
 #include "kernels/parallel.hpp"
+#include "operators/cell_velocity.hpp"
 
 namespace curlew {
 
@@ -26,34 +27,6 @@ struct Arms {
         cell_centroid(mesh.geometry().cell_centroids(space)) {}
   CURLEW_HOST_DEVICE Vector3 operator()(Id<Cell> c, Id<Face> f, Real sign) const {
     return face_centroid(f, sign) - cell_centroid[c];
-  }
-};
-
-template <class Rows>
-struct MeanVelocityOnCell {
-  Rows faces_of;
-  Arms arm;
-  Real dimension;
-  View<Face, const Vector3> velocity, area;
-  View<Cell, const Real> volume;
-  View<Cell, Vector3> mean;
-  CURLEW_HOST_DEVICE void operator()(Id<Cell> c) const {
-    Vector3 sum{};
-    for (const auto [f, sign] : faces_of[c]) sum += (sign * dot(arm(c, f, sign), area[f])) * velocity[f];
-    mean[c] = sum / (dimension * volume[c]);
-  }
-};
-
-template <class Rows>
-struct VelocityGradientOnCell {
-  Rows faces_of;
-  View<Face, const Vector3> velocity, area;
-  View<Cell, const Real> volume;
-  View<Cell, Tensor3> gradient;
-  CURLEW_HOST_DEVICE void operator()(Id<Cell> c) const {
-    Tensor3 sum{};
-    for (const auto [f, sign] : faces_of[c]) sum += outer(velocity[f], sign * area[f]);
-    gradient[c] = (1 / volume[c]) * sum;
   }
 };
 
@@ -228,10 +201,10 @@ Field<Cell, Vector3> mean_velocity(const Mesh& mesh, const Field<Face, Vector3>&
   const MemorySpace space = executor.space();
   mesh.topology().faces_of_cell().visit_parts(space, [&](Range<Cell> range, auto rows) {
     for_each(executor, range,
-             MeanVelocityOnCell<decltype(rows)>{rows, Arms(mesh, space),
-                                                static_cast<Real>(mesh.topology().dimension()),
-                                                face_velocity.view(), mesh.geometry().face_areas(space),
-                                                mesh.geometry().cell_volumes(space), mean.view()});
+             MeanVelocityOnCell<decltype(rows)>{
+                 rows, static_cast<Real>(mesh.topology().dimension()), face_velocity.view(),
+                 mesh.geometry().face_areas(space), mesh.geometry().face_centroids_of_cells(space),
+                 mesh.geometry().cell_centroids(space), mesh.geometry().cell_volumes(space), mean.view()});
   });
   return mean;
 }

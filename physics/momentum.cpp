@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "kernels/vector_kernels.hpp"
+#include "operators/cell_velocity.hpp"
 #include "physics/averages.hpp"
 
 namespace curlew {
@@ -182,30 +183,6 @@ struct TransportedOnFace {
     } else {
       transported[f] = Vector3{};
     }
-  }
-};
-
-/// Mean velocity v_c = sum_f w_f v_f and gradient g_c = (1/V) sum_f v_f S_fᵀ.
-struct MeanVelocityOnCell {
-  Incidence<Cell, Face> faces_of;
-  Real dimension;
-  View<Face, const Vector3> velocity, area;
-  FaceCentroidsOfCells face_centroid;
-  View<Cell, const Vector3> cell_centroid;
-  View<Cell, const Real> volume;
-  View<Cell, Vector3> mean;
-  View<Cell, Tensor3> gradient;
-  CURLEW_HOST_DEVICE void operator()(Id<Cell> c) const {
-    const Vector3 centre = cell_centroid[c];
-    Vector3 v{};
-    Tensor3 g{};
-    for (const auto [f, sign] : faces_of[c]) {
-      const Vector3 outward = sign * area[f];
-      v += dot(face_centroid(f, sign) - centre, outward) * velocity[f];
-      g += outer(velocity[f], outward);
-    }
-    mean[c] = v / (dimension * volume[c]);
-    gradient[c] = (1 / volume[c]) * g;
   }
 };
 
@@ -522,15 +499,18 @@ void Momentum::subtract_upwind_part(const PrimalCochain<Face>& flux, const FaceV
   const auto face_centroid = geometry_.face_centroids_of_cells(space);
   const auto cell_centroid = geometry_.cell_centroids(space);
   const auto volume = geometry_.cell_volumes(space);
-  const auto faces_of = faces_of_cell_.view(space);
+  const Incidence<Cell, Face> faces_of = faces_of_cell_.view(space);
   const auto cells_of = cells_of_face_.view(space);
   const Real dimension = mesh_.topology().dimension();
   const Real share = settings_.convection == ConvectionScheme::Upwind    ? Real(1)
                      : settings_.convection == ConvectionScheme::Blended ? settings_.blend
                                                                          : Real(-1);
   for_each(executor_, mean_.range(),
-           MeanVelocityOnCell{faces_of, dimension, velocity.view(), area, face_centroid, cell_centroid,
-                              volume, mean_.view(), gradient_.view()});
+           MeanVelocityOnCell<Incidence<Cell, Face>>{faces_of, dimension, velocity.view(), area,
+                                                     face_centroid, cell_centroid, volume, mean_.view()});
+  for_each(executor_, gradient_.range(),
+           VelocityGradientOnCell<Incidence<Cell, Face>>{faces_of, velocity.view(), area, volume,
+                                                         gradient_.view()});
   for_each(executor_, scratch_.range(),
            UpwindJumpOnFace{cells_of, share, flux.view(), face_centroid, cell_centroid,
                             std::as_const(mean_).view(), std::as_const(gradient_).view(), scratch_.view()});

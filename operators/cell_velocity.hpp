@@ -1,0 +1,45 @@
+// Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
+#pragma once
+
+#include "kernels/incidence.hpp"
+#include "kernels/tensor3.hpp"
+#include "mesh/geometry.hpp"
+
+namespace curlew {
+
+/// Kernel: gradient of the velocity in a cell from the velocities of its faces, g = (1/V) sum_f v_f S_fᵀ
+/// [1/s]. Exact for a linear velocity given by its face means.
+template <class Rows>
+struct VelocityGradientOnCell {
+  Rows faces_of;
+  View<Face, const Vector3> velocity, area;
+  View<Cell, const Real> volume;
+  View<Cell, Tensor3> gradient;
+  CURLEW_HOST_DEVICE void operator()(Id<Cell> c) const {
+    Tensor3 sum{};
+    for (const auto [f, sign] : faces_of[c]) sum += outer(velocity[f], sign * area[f]);
+    gradient[c] = (1 / volume[c]) * sum;
+  }
+};
+
+/// Kernel: mean velocity of a cell from those of its faces, v_c = sum_f w_f v_f with the shares of the
+/// pyramids over the faces, w_f = h_f A_f / (d V) [m/s]. Exact for a linear velocity at the cell's centroid.
+template <class Rows>
+struct MeanVelocityOnCell {
+  Rows faces_of;
+  Real dimension;
+  View<Face, const Vector3> velocity, area;
+  FaceCentroidsOfCells face_centroid;
+  View<Cell, const Vector3> cell_centroid;
+  View<Cell, const Real> volume;
+  View<Cell, Vector3> mean;
+  CURLEW_HOST_DEVICE void operator()(Id<Cell> c) const {
+    const Vector3 centre = cell_centroid[c];
+    Vector3 sum{};
+    for (const auto [f, sign] : faces_of[c])
+      sum += (sign * dot(face_centroid(f, sign) - centre, area[f])) * velocity[f];
+    mean[c] = sum / (dimension * volume[c]);
+  }
+};
+
+}  // namespace curlew
