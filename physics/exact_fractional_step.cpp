@@ -14,23 +14,19 @@ namespace curlew {
 
 namespace {
 
-struct MagnitudeOf {
-  template <class E>
-  struct Entity {
-    View<E, const Real> value;
-    CURLEW_HOST_DEVICE Real operator()(Id<E> i) const { return value[i] < 0 ? -value[i] : value[i]; }
-  };
+template <class E>
+struct MagnitudeOfEntity {
+  View<E, const Real> value;
+  CURLEW_HOST_DEVICE Real operator()(Id<E> i) const { return value[i] < 0 ? -value[i] : value[i]; }
 };
 
 template <class F>
 Real largest_of(const F& field) {
-  using E = typename F::Entity;
-  return maximum(field.executor(), field.range(), MagnitudeOf::Entity<E>{field.view()});
+  return maximum(field.executor(), field.range(), MagnitudeOfEntity<typename F::Entity>{field.view()});
 }
 
-/// v = S U / A² + (A t) / A on faces where both are free, one of them elsewhere.
+/// v = S U / A² + (A t) / A.
 struct ChangeOfVelocityOnFace {
-  View<Face, const FaceHold> hold;
   View<Face, const Vector3> area;
   View<Face, const Real> flux;
   View<Face, const Vector3> scaled_tangential;
@@ -140,12 +136,11 @@ class ExactFractionalStep::System : public Operator<StreamVelocity, Paired<Strea
   System(ExactFractionalStep& step, Real a, Real b) : step_(step), a_(a), b_(b) {}
   void apply(const StreamVelocity& x, Paired<StreamVelocity>& y) const override {
     ExactFractionalStep& e = step_;
-    const auto hold = e.boundaries_.hold().view();
     const auto area = e.mesh_.geometry().face_areas(e.executor_.space());
     e.curl_->apply(x.stream, e.change_);
-    for_each(e.executor_, x.velocity.range(),
-             ChangeOfVelocityOnFace{hold, area, std::as_const(e.change_).view(), x.velocity.view(),
-                                    e.velocity_.view()});
+    for_each(
+        e.executor_, x.velocity.range(),
+        ChangeOfVelocityOnFace{area, std::as_const(e.change_).view(), x.velocity.view(), e.velocity_.view()});
     apply_to(e.change_, e.velocity_, y);
   }
   void apply_transpose(const StreamVelocity& x, Paired<StreamVelocity>& y) const override { apply(x, y); }
