@@ -133,17 +133,26 @@ void NodeDiffusion::apply(const PrimalCochain<Node>& temperature, DualCochain<No
   for_each(executor_, outflow.range(), OutflowOnNode{outflow_of(temperature), outflow.view()});
 }
 
-std::vector<Real> NodeDiffusion::diagonal() const {
+SymmetricMatrix NodeDiffusion::matrix() const {
   const auto neighbours_of = graph_.neighbours_of_node().view(MemorySpace::Host);
-  std::vector<Real> diagonal(at(graph_.neighbours_of_node().rows()), 0);
-  parallel_for(diagonal.size(), [&](std::size_t n) {
+  const Index nodes = graph_.neighbours_of_node().rows();
+  SymmetricMatrix matrix;
+  matrix.off_diagonal.starts.resize(at(nodes) + 1);
+  for (Index n = 0; n <= nodes; ++n) matrix.off_diagonal.starts[at(n)] = neighbours_of.start(Id<Node>(n));
+  matrix.off_diagonal.columns.resize(conductances_.size());
+  matrix.off_diagonal.values.resize(conductances_.size());
+  matrix.diagonal.assign(at(nodes), 0);
+  parallel_for(matrix.diagonal.size(), [&](std::size_t n) {
     const Id<Node> node(static_cast<Index>(n));
-    for (Index pair = neighbours_of.start(node);
-         pair < neighbours_of.start(node) + neighbours_of[node].size(); ++pair) {
-      diagonal[n] += conductances_[at(pair)];
+    std::size_t pair = at(neighbours_of.start(node));
+    for (const auto [m, sign] : neighbours_of[node]) {
+      matrix.off_diagonal.columns[pair] = m.value();
+      matrix.off_diagonal.values[pair] = -conductances_[pair];
+      matrix.diagonal[n] += conductances_[pair];
+      ++pair;
     }
   });
-  return diagonal;
+  return matrix;
 }
 
 }  // namespace curlew

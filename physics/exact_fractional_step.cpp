@@ -272,7 +272,8 @@ void ExactFractionalStep::set_preconditioner(Real a, Real b) {
   if (preconditioner_for_ == std::pair(a, b)) return;
   std::vector<Real> stream(mass_diagonal_.size()), tangential(tangential_diagonal_.size());
   const auto entry = [&](Real value) {
-    return settings_.streamfunction_jacobi || !(value > 0) ? value : Real(1);
+    return settings_.streamfunction_preconditioning == Preconditioning::Jacobi || !(value > 0) ? value
+                                                                                               : Real(1);
   };
   for (std::size_t e = 0; e < stream.size(); ++e)
     stream[e] = entry(a * mass_diagonal_[e] + b * viscous_diagonal_[e]);

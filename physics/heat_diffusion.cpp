@@ -9,6 +9,7 @@
 #include <numeric>
 #include <utility>
 
+#include "kernels/parallel.hpp"
 #include "kernels/reduction.hpp"
 #include "kernels/vector_kernels.hpp"
 
@@ -199,7 +200,6 @@ HeatDiffusion::HeatDiffusion(const Executor& executor, const Mesh& mesh, HeatSet
       settings_(std::move(settings)),
       conductivity_(conductivity_of_cells(mesh, settings_)),
       diffusion_(executor, mesh, conductivity_),
-      diffusion_diagonal_(diffusion_.diagonal()),
       temperature_(executor, mesh.topology().nodes().size(), "temperature", "K"),
       previous_(executor, temperature_.size(), "previous temperature", "K"),
       capacity_(executor, temperature_.size(), "heat capacity", "J/K"),
@@ -213,8 +213,7 @@ HeatDiffusion::HeatDiffusion(const Executor& executor, const Mesh& mesh, HeatSet
       right_hand_side_(executor, temperature_.size(), "right-hand side", "W"),
       diagonal_(executor, temperature_.size(), "diagonal", "W/K"),
       supplied_(executor, temperature_.size(), "supplied heat", "W"),
-      solver_(executor, temperature_.size(), "temperature", settings_.solver),
-      jacobi_(executor, temperature_.size()) {
+      solver_(executor, temperature_.size(), "temperature", settings_.solver) {
   const Topology& topology = mesh_.topology();
   const std::size_t nodes = at(temperature_.size());
   std::vector<Real> capacity(nodes, 0);
@@ -395,19 +394,24 @@ void HeatDiffusion::compute_inflow() {
   }
 }
 
-/// The system's diagonal; it changes with the step and with convection only.
+/// The system spelled out; it changes with the step and with convection only.
 void HeatDiffusion::set_preconditioner(Real per_step, Real implicit_weight) {
   const std::pair<Real, Real> now{per_step, implicit_weight};
   if (preconditioner_for_ == now) return;
-  std::vector<Real> diagonal(at(temperature_.size()));
+  SymmetricMatrix matrix = diffusion_.matrix();
   const std::vector<Real> capacity = capacity_.to_host();
-  for (std::size_t n = 0; n < diagonal.size(); ++n) {
-    diagonal[n] = held_host_[n] ? Real(0)
-                                : per_step * capacity[n] +
-                                      implicit_weight * (diffusion_diagonal_[n] + convection_host_[n]);
-  }
-  diagonal_.copy_from_host(diagonal);
-  jacobi_.set_diagonal(diagonal_);
+  parallel_for(capacity.size(), [&](std::size_t n) {
+    matrix.diagonal[n] =
+        held_host_[n] ? Real(0)
+                      : per_step * capacity[n] + implicit_weight * (matrix.diagonal[n] + convection_host_[n]);
+    for (Index k = matrix.off_diagonal.starts[n]; k < matrix.off_diagonal.starts[n + 1]; ++k) {
+      const bool free = !held_host_[n] && !held_host_[at(matrix.off_diagonal.columns[at(k)])];
+      matrix.off_diagonal.values[at(k)] *= free ? implicit_weight : Real(0);
+    }
+  });
+  diagonal_.copy_from_host(matrix.diagonal);
+  preconditioner_ =
+      make_preconditioner<PrimalCochain<Node>>(settings_.preconditioning, executor_, std::move(matrix));
   preconditioner_for_ = now;
 }
 
@@ -441,9 +445,7 @@ SolveReport HeatDiffusion::solve(Real per_step, Real implicit_weight,
 
   copy(previous_, temperature_);
   for_each(executor_, temperature_.range(), hold);
-  const Preconditioner<PrimalCochain<Node>>& preconditioner =
-      settings_.jacobi ? static_cast<const Preconditioner<PrimalCochain<Node>>&>(jacobi_) : identity_;
-  return solver_.solve(system, preconditioner, right_hand_side_, temperature_, scale, null_space);
+  return solver_.solve(system, *preconditioner_, right_hand_side_, temperature_, scale, null_space);
 }
 
 void HeatDiffusion::compute_balance(Real per_step, Real implicit_weight) {

@@ -45,7 +45,7 @@ struct HeatSettings {
   std::vector<HeatBoundary> boundaries;  ///< one per patch of the mesh
   HeatScheme scheme = HeatScheme::CrankNicolson;
   SolverControl solver;
-  bool jacobi = true;  ///< else no preconditioner
+  Preconditioning preconditioning = Preconditioning::Multigrid;
 };
 
 /// Where heat went, on average over the last step (at the end of it, for a steady solve).
@@ -114,7 +114,6 @@ class HeatDiffusion {
   HeatSettings settings_;
   std::vector<Real> conductivity_;
   NodeDiffusion diffusion_;
-  std::vector<Real> diffusion_diagonal_;
 
   Real time_ = 0;
   std::int64_t steps_ = 0;
@@ -141,10 +140,8 @@ class HeatDiffusion {
   Real source_ = 0, previous_source_ = 0;
 
   ConjugateGradient<PrimalCochain<Node>> solver_;
-  JacobiPreconditioner<PrimalCochain<Node>> jacobi_;
-  IdentityPreconditioner<PrimalCochain<Node>> identity_;
-  std::optional<std::pair<Real, Real>>
-      preconditioner_for_;  // the step and weight that jacobi_ is up to date for
+  std::unique_ptr<Preconditioner<PrimalCochain<Node>>> preconditioner_;
+  std::optional<std::pair<Real, Real>> preconditioner_for_;  // the step and weight that it was made for
   HeatBalance balance_;
 };
 

@@ -40,7 +40,7 @@ TEST_P(CellLaplacianOnShelf, is_the_product_of_divergence_coefficients_and_its_t
     const CellLaplacian laplacian(Executor::serial(), t, k);
     const Eigen::MatrixXd matrix = matrix_of(laplacian, cells, cells);
     EXPECT_LE((matrix - expected).cwiseAbs().maxCoeff(), 1e-13 * expected.cwiseAbs().maxCoeff());
-    const std::vector<Real> diagonal = laplacian.diagonal();
+    const std::vector<Real> diagonal = laplacian.matrix().diagonal;
     for (Index c = 0; c < cells; ++c) EXPECT_NEAR(diagonal[at(c)], expected(c, c), 1e-13 * expected(c, c));
     if (closed) {
       EXPECT_LE((matrix * Eigen::VectorXd::Ones(cells)).cwiseAbs().maxCoeff(), 1e-13);

@@ -112,7 +112,7 @@ TEST_P(OnShelf, diffusion_is_symmetric_and_sees_everything_but_constants) {
   const Eigen::VectorXd eigenvalues = Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(k).eigenvalues();
   EXPECT_NEAR(eigenvalues(0), 0, 1e-12 * size);
   EXPECT_GT(eigenvalues(1), 1e-6 * size);
-  const std::vector<Real> diagonal = diffusion.diagonal();
+  const std::vector<Real> diagonal = diffusion.matrix().diagonal;
   for (Index n = 0; n < t_.nodes().size(); ++n) EXPECT_NEAR(diagonal[at(n)], k(n, n), 1e-13 * size);
 }
 
