@@ -77,7 +77,7 @@ struct FlowSettings {
   Preconditioning pressure_preconditioning = Preconditioning::Multigrid;
   /// Jacobi or none.
   Preconditioning momentum_preconditioning = Preconditioning::Jacobi;
-  Preconditioning streamfunction_preconditioning = Preconditioning::Jacobi;
+  Preconditioning streamfunction_preconditioning = Preconditioning::Multigrid;
 };
 
 }  // namespace curlew

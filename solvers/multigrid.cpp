@@ -323,7 +323,7 @@ class MultigridCycle {
 
  private:
   static constexpr Index coarsest_size = 128;
-  static constexpr Real width = 4;
+  static constexpr Real width = 6;
   static constexpr int degree = 2;
 
   struct Level {
