@@ -171,6 +171,36 @@ TEST(ExactStep, agrees_with_the_classical_step_to_second_order_in_time) {
   }
 }
 
+// Each stage of a Runge-Kutta scheme is the same projection, in the norm of the mass, by both methods.
+TEST(ExactStep, takes_the_stages_of_runge_kutta_schemes_as_the_classical_step_does) {
+  for (const CellType type : {CellType::Triangle, CellType::Tetrahedron}) {
+    const bool plane = is_planar(type);
+    RawMesh raw = make_box(type, {4, 4, plane ? 0 : 2});
+    distort(raw, 0.04);
+    const Mesh mesh(std::move(raw));
+    FlowSettings settings = driven(mesh, true);
+    settings.streamfunction.relative_tolerance = 1e-11;
+    // From rest: the methods make different fluxes that do not fit free of divergence.
+    boundary_of(settings, mesh, "left") = Inlet{analytic_vector([](Vector3 x, Real t) {
+                                                  return Vector3{4 * t * (1 + x.y), 0.1 * t, 0};
+                                                }),
+                                                {}};
+    for (const FlowScheme scheme : {FlowScheme::SspRk2, FlowScheme::SspRk3, FlowScheme::SspRk4}) {
+      settings.scheme = scheme;
+      ExactFractionalStep exact(Executor::serial(), mesh, settings);
+      ClassicalFractionalStep classical(Executor::serial(), mesh, settings);
+      exact.start(*uniform_vector({}), 0);
+      classical.start(*uniform_vector({}), 0);
+      for (int k = 0; k < 10; ++k) {
+        exact.advance(0.01);
+        classical.advance(0.01);
+      }
+      EXPECT_LE(distance(exact.flux().to_host(), classical.flux().to_host()), 1e-7);
+      EXPECT_GE(largest(exact.flux().to_host()), 0.01);
+    }
+  }
+}
+
 /// Without viscosity in closed and in periodic boxes.
 struct Vessel {
   const char* name;
@@ -222,6 +252,31 @@ INSTANTIATE_TEST_SUITE_P(Vessels, Inviscid,
                                          Vessel{"triangles_periodic", CellType::Triangle, true},
                                          Vessel{"hexahedra_periodic", CellType::Hexahedron, true}),
                          [](const auto& test) { return std::string(test.param.name); });
+
+// Sums of multiples of the quantum are exact up to 2^53 of it only: it must grow with the flow.
+TEST(ExactStep, has_no_divergence_while_a_flow_grows_by_twelve_orders_of_magnitude) {
+  for (const CellType type : {CellType::Triangle, CellType::Tetrahedron}) {
+    const Mesh mesh(make_box(type, {3, 3, is_planar(type) ? 0 : 3}));
+    FlowSettings settings = settings_with(mesh, Wall{});
+    settings.viscosity = 1;
+    settings.convection = ConvectionScheme::None;
+    settings.streamfunction.relative_tolerance = 1e-6;
+    boundary_of(settings, mesh, "left") =
+        Inlet{analytic_vector([](Vector3 x, Real t) {
+                return Vector3{1e-6 * std::pow(100, t) * (1 + 0.37 * x.y), 0, 0};
+              }),
+              {}};
+    boundary_of(settings, mesh, "right") = Outlet{constant(0)};
+    ExactFractionalStep flow(Executor::serial(), mesh, settings);
+    flow.start(*uniform_vector({1e-6, 0, 0}), 0);
+    for (int k = 1; k <= 6; ++k) {
+      flow.advance(1);
+      const std::vector<Real> flux = flow.flux().to_host();
+      EXPECT_EQ(largest_outflow(mesh, flux), 0) << k;
+      EXPECT_GE(largest(flux), 1e-8 * std::pow(100, k)) << k;
+    }
+  }
+}
 
 TEST(ExactStep, flows_through_tunnels_as_the_classical_step_does) {
   for (const BlockShape& shape : block_shapes()) {
