@@ -8,9 +8,13 @@
 #include <nlohmann/json.hpp>
 
 #include "kernels/vector_kernels.hpp"
+#include "operators/cell_laplacian.hpp"
+#include "operators/flux_mass.hpp"
 #include "operators/incidence_operator.hpp"
 #include "operators/interpolation.hpp"
 #include "operators/node_diffusion.hpp"
+#include "operators/viscous_form.hpp"
+#include "physics/momentum.hpp"
 #include "solvers/preconditioners.hpp"
 
 namespace curlew {
@@ -55,6 +59,83 @@ void time_operator(Benchmark& benchmark, const Mesh& mesh, const std::string& ke
                       field_on<Y>(benchmark.executor(), mesh.topology())};
   };
   benchmark.time(kernel, bytes, make_fields, [&](const X& x, Y& y) { op.apply(x, y); });
+}
+
+/// The operators that a step of a flow applies, and what its solvers add to them in an iteration.
+void time_flow_kernels(Benchmark& benchmark, const Mesh& mesh) {
+  const Executor& executor = benchmark.executor();
+  const Topology& t = mesh.topology();
+  const std::size_t edges = at(t.edges().size()), faces = at(t.faces().size()), cells = at(t.cells().size()),
+                    boundary = at(t.boundary_faces().size()), interior = faces - boundary;
+  constexpr std::size_t value = sizeof(Real), index = sizeof(Index), vector = sizeof(Vector3);
+  // Faces of cells and cells of faces, with areas and centroids of faces, centroids and volumes of cells.
+  const std::size_t tables = t.faces_of_cell().bytes() + t.cells_of_face().bytes(),
+                    shape = tables + 2 * vector * faces + (vector + value) * cells;
+  const bool simplices = std::ranges::all_of(t.cell_types(), is_simplex);
+
+  const std::size_t mass_bytes = shape + value * (2 * faces + cells);  // a weight per cell besides
+  const FluxMass mass(executor, mesh);
+  time_operator(benchmark, mesh, "mass of fluxes", mass_bytes, mass);
+
+  // Simplices need neither centroid.
+  const std::size_t viscous_bytes =
+      2 * vector * faces + (simplices ? tables + vector * faces + value * cells : shape);
+  time_operator(benchmark, mesh, "viscous form", viscous_bytes, ViscousForm(executor, mesh));
+
+  const Curl curl(executor, t);
+  const Rotation rotation(executor, t);
+  benchmark.time(
+      "R M C",
+      t.edges_of_face().bytes() + t.faces_of_edge().bytes() + mass_bytes + value * 2 * (edges - faces),
+      [&] {
+        return std::tuple{field_on<PrimalCochain<Edge>>(executor, t),
+                          field_on<PrimalCochain<Face>>(executor, t),
+                          field_on<DualCochain<Face>>(executor, t), field_on<DualCochain<Edge>>(executor, t)};
+      },
+      [&](const auto& s, auto& flux, auto& circulation, auto& r) {
+        curl.apply(s, flux);
+        mass.apply(flux, circulation);
+        rotation.apply(circulation, r);
+      });
+
+  // Of a fluid at rest, where the tangential solve ends at once: its residual and what the solution takes are
+  // a viscous form each.
+  FlowSettings settings;
+  settings.boundaries.assign(t.patches().size(), Wall{});
+  const FlowBoundaries boundaries(executor, mesh, settings);
+  Momentum momentum(executor, mesh, settings, boundaries, 1);
+  benchmark.time(
+      "convection", shape + (1 + value + vector + value) * faces + 2 * viscous_bytes,
+      [&] {
+        return std::tuple{field_on<PrimalCochain<Face>>(executor, t), field_on<FaceVelocity>(executor, t),
+                          field_on<DualCochain<Face>>(executor, t)};
+      },
+      [&](const auto& flux, const auto& velocity, auto& circulation) {
+        momentum.convection(flux, velocity, circulation);
+      });
+
+  const std::size_t laplacian_bytes =
+      (2 * index + value) * interior + (index + value) * boundary + 2 * value * cells;
+  const CellLaplacian laplacian(executor, t, std::vector<Real>(faces, 1));
+  time_operator(benchmark, mesh, "cell Laplacian", laplacian_bytes, laplacian);
+  using Pressure = DualCochain<Cell>;
+  JacobiPreconditioner<Pressure> jacobi(executor, t.cells().size());
+  benchmark.time(
+      "CG iteration", laplacian_bytes + 10 * value * cells,
+      [&] {
+        return std::tuple{field_on<Pressure>(executor, t), field_on<Pressure>(executor, t),
+                          field_on<Pressure>(executor, t), field_on<Paired<Pressure>>(executor, t),
+                          field_on<Paired<Pressure>>(executor, t)};
+      },
+      [&](auto& x, auto& direction, auto& correction, auto& residual, auto& image) {
+        laplacian.apply(direction, image);
+        inner_product(image, direction);
+        conjugate_gradient_step(0.5, direction, image, x, residual);
+        inner_product(residual, residual);
+        jacobi.apply(residual, correction);
+        inner_product(residual, correction);
+        linear_combination(1, correction, 0.5, direction);
+      });
 }
 
 }  // namespace
@@ -138,6 +219,8 @@ void time_kernels(Benchmark& benchmark, const Mesh& mesh) {
         for_each(executor, x.range(),
                  ConjugateGradientStepOnEntity<Node>{0.5, p.view(), ap.view(), x.view(), r.view()});
       });
+
+  time_flow_kernels(benchmark, mesh);
 
   const auto one_field = [&] { return std::tuple{field_on<Field<Cell>>(executor, t)}; };
   const auto two_fields = [&] { return std::tuple_cat(one_field(), one_field()); };

@@ -39,7 +39,14 @@ class Run {
     for (const std::string& note : mesh_.notes()) progress_.note(note);
     install_signal_handlers();
     make_directory(directory_);
-    const std::optional<Real> restart_time = start();
+    std::optional<Real> restart_time;
+    try {
+      restart_time = start();
+    } catch (const DivergedError&) {  // before there is anything to write but what happened
+      summary_.status = RunStatus::Diverged;
+      finish({});
+      throw;
+    }
     Files files{{directory_, settings_.name, mesh_, restart_time},
                 {directory_ / "residuals.csv", simulation_.residual_columns(), restart_time},
                 {mesh_, settings_.monitors, simulation_.start_time(), directory_, restart_time}};
@@ -55,7 +62,7 @@ class Run {
       throw;
     }
     if (simulation_.finished() && !simulation_.conclusion().empty()) progress_.note(simulation_.conclusion());
-    finish(files);
+    finish(files.monitors.last_values());
     progress_.finish(fmt::format("{} after {}; results in {}",
                                  summary_.status == RunStatus::Done ? "done" : "stopped",
                                  format_duration(summary_.wall_seconds), directory_.string()));
@@ -142,10 +149,10 @@ class Run {
   void keep_results(RunStatus status, const Files& files) {
     if (simulation_.sound_after_failure() && !simulation_.one_result() && steps_taken_ > 0) checkpoint();
     summary_.status = status;
-    finish(files);
+    finish(files.monitors.last_values());
   }
 
-  void finish(const Files& files) {
+  void finish(std::map<std::string, std::map<std::string, double>> last_values) {
     const Topology& topology = mesh_.topology();
     const auto steps = static_cast<double>(std::max<std::int64_t>(steps_taken_, 1));
     summary_.case_name = settings_.name;
@@ -162,7 +169,7 @@ class Run {
     for (const auto& [name, count] : iterations_)
       summary_.iterations[name] = static_cast<double>(count) / steps;
     summary_.version = CURLEW_VERSION;
-    summary_.monitors = files.monitors.last_values();
+    summary_.monitors = std::move(last_values);
     write_summary(directory_ / "summary.json", summary_);
   }
 

@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <numeric>
+#include <variant>
 
 #include "kernels/vector_kernels.hpp"
 #include "physics/averages.hpp"
@@ -84,6 +85,60 @@ void set_components(std::span<const Real> components, FaceVelocity& velocity) {
   for (std::size_t f = 0; f < values.size(); ++f)
     values[f] = {components[3 * f], components[3 * f + 1], components[3 * f + 2]};
   velocity.copy_from_host(values);
+}
+
+/// What the transposed gradient adds to the viscous force on the faces of walls, per unit of viscosity
+/// [m2/s], one per boundary face: by Stokes' theorem and D U = 0 the integral of -(grad u)ᵀ n over a face is
+/// that of u x dl around it. u at an edge is the mean over the wall's faces that meet there, each turning as
+/// its wall does: exact for walls that move as rigid bodies, and whatever their velocity, the forces on a
+/// closed surface sum to zero.
+std::vector<Vector3> transposed_gradient_forces(const Mesh& mesh, const FlowSettings& settings,
+                                                std::span<const Vector3> velocity,
+                                                std::span<const Vector3> angular_velocity) {
+  const Mesh& shown = mesh.unfolded();  // whose nodes have positions
+  const Topology& topology = shown.topology();
+  const auto positions = shown.geometry().node_positions(MemorySpace::Host);
+  const auto centroids = shown.geometry().face_centroids().host();
+  const bool plane = topology.dimension() == 2;
+  const auto ends = [&](Id<Edge> e) -> std::pair<Vector3, Vector3> {
+    if (plane) {
+      const Vector3 node = positions[Id<Node>(e.value())];
+      return {node, node + Vector3{0, 0, 1}};
+    }
+    const auto nodes = topology.nodes_of_edge()[e];
+    return {positions[nodes[0].id], positions[nodes[1].id]};
+  };
+  struct Meeting {
+    Vector3 velocity{};  // the sum of those that meet
+    Real faces = 0;
+  };
+  std::vector<Meeting> at_edge(at(topology.edges().size()));
+  const Index first = mesh.topology().boundary_faces().first();
+  const auto visit_walls = [&](const auto& visit) {
+    for (std::size_t p = 0; p < settings.boundaries.size(); ++p) {
+      if (!std::holds_alternative<Wall>(settings.boundaries[p])) continue;
+      for (const Id<Face> f : mesh.topology().patches()[p].faces) visit(f, mesh.unfolded_face(f));
+    }
+  };
+  visit_walls([&](Id<Face> f, Id<Face> shown_face) {
+    for (const auto [e, sign] : topology.edges_of_face()[shown_face]) {
+      const auto [start, end] = ends(e);
+      Vector3 arm = (start + end) / 2 - centroids[at(shown_face.value())];
+      if (plane) arm.z = 0;
+      Meeting& meeting = at_edge[at(e.value())];
+      meeting.velocity += velocity[at(f.value())] + cross(angular_velocity[at(f.value() - first)], arm);
+      ++meeting.faces;
+    }
+  });
+  std::vector<Vector3> forces(angular_velocity.size(), Vector3{});
+  visit_walls([&](Id<Face> f, Id<Face> shown_face) {
+    for (const auto [e, sign] : topology.edges_of_face()[shown_face]) {
+      const auto [start, end] = ends(e);
+      const Meeting& meeting = at_edge[at(e.value())];
+      forces[at(f.value() - first)] += (sign / meeting.faces) * cross(meeting.velocity, end - start);
+    }
+  });
+  return forces;
 }
 
 }  // namespace
@@ -319,8 +374,6 @@ FlowState FractionalStep::state() const {
                   {"previous_flux", before_.flux.to_host()},
                   {"velocity", components_of(now_.velocity)},
                   {"previous_velocity", components_of(before_.velocity)},
-                  {"pressure", now_.pressure.to_host()},
-                  {"previous_pressure", before_.pressure.to_host()},
                   {"convection", now_.convection.to_host()},
                   {"previous_convection", before_.convection.to_host()},
                   {"convection_guess", components_of(momentum_.convection_guess())},
@@ -328,6 +381,10 @@ FlowState FractionalStep::state() const {
                   {"previous_rate", before_.rate.to_host()},
                   {"present_pressure", pressure_.to_host()}};
   state.numbers["pressure_known"] = pressure_known_ ? 1 : 0;
+  if (steps_with_pressure()) {  // else what levels hold of it is left over from the start
+    state.arrays["pressure"] = now_.pressure.to_host();
+    state.arrays["previous_pressure"] = before_.pressure.to_host();
+  }
   add_to(state);
   return state;
 }
@@ -355,8 +412,10 @@ void FractionalStep::resume(const FlowState& state) {
   before_.flux.copy_from_host(array("previous_flux", faces));
   set_components(array("velocity", 3 * faces), now_.velocity);
   set_components(array("previous_velocity", 3 * faces), before_.velocity);
-  now_.pressure.copy_from_host(array("pressure", cells));
-  before_.pressure.copy_from_host(array("previous_pressure", cells));
+  if (steps_with_pressure()) {
+    now_.pressure.copy_from_host(array("pressure", cells));
+    before_.pressure.copy_from_host(array("previous_pressure", cells));
+  }
   set_components(array("convection_guess", 3 * faces), momentum_.convection_guess());
   // For the convective force; the circulations are those of the earlier run to the last bit.
   momentum_.convection(now_.flux, now_.velocity, now_.convection);
@@ -410,6 +469,8 @@ IncompressibleFlow::BoundaryForces FractionalStep::boundary_forces() const {
   const auto& cells_of = mesh_.topology().cells_of_face();
   const Index first = boundaries_.first_boundary_face();
   const auto areas = mesh_.geometry().face_areas().host();
+  const std::vector<Vector3> transposed =
+      transposed_gradient_forces(mesh_, settings_, velocity, boundaries_.angular_velocity());
   BoundaryForces forces;
   for (const Id<Face> f : mesh_.topology().boundary_faces()) {
     const std::size_t i = at(f.value()), b = at(f.value() - first);
@@ -418,9 +479,6 @@ IncompressibleFlow::BoundaryForces FractionalStep::boundary_forces() const {
       forces.viscous.push_back({});
       continue;
     }
-    // The transposed gradient of a rigid rotation, (grad u)ᵀ n = -omega x n, is the same on the fluid beside
-    // it but for a part along n that incompressibility makes vanish.
-    const Vector3 stretching = cross(boundaries_.angular_velocity()[b], areas[i]);
     // Through a wall that pushes fluid along, momentum U v passes; the convective form takes 1/2 U (v + u)
     // and the correction. Only with the difference do the forces on all walls sum to the change of momentum.
     Vector3 missing{};
@@ -430,7 +488,7 @@ IncompressibleFlow::BoundaryForces FractionalStep::boundary_forces() const {
                              inflow_correction(flux[i], velocity[i], inside, areas[i]));
     }
     forces.pressure.push_back(settings_.viscosity * viscous[i] - reaction[i] - missing);
-    forces.viscous.push_back(settings_.viscosity * (stretching - viscous[i]));
+    forces.viscous.push_back(settings_.viscosity * (transposed[b] - viscous[i]));
   }
   return forces;
 }

@@ -25,6 +25,7 @@ TEST(Bench, counts_the_least_bytes_of_a_grid_of_hexahedra) {
   constexpr int cells = n * n * n, interior = 3 * n * n * (n - 1), boundary = 6 * n * n,
                 faces = interior + boundary, edges = 3 * n * (n + 1) * (n + 1),
                 nodes = (n + 1) * (n + 1) * (n + 1),
+                shape = 4 * (6 * cells + 2 * interior + boundary) + 48 * faces + 32 * cells,
                 pairs = (3 * n + 1) * (3 * n + 1) * (3 * n + 1) - nodes;  // of nodes that share a cell
   const auto bytes = bytes_by_kernel(Mesh(make_box(CellType::Hexahedron, {n, n, n})));
   const std::map<std::string, Real> expected{
@@ -35,6 +36,14 @@ TEST(Bench, counts_the_least_bytes_of_a_grid_of_hexahedra) {
       {"node gradient", 4 * 2 * edges + 8 * (nodes + edges)},
       {"interpolation", 4 * 6 * cells + 8 * (4 * faces + 6 * cells)},
       {"integration", 4 * (2 * interior + boundary) + 8 * (4 * faces + 6 * cells)},
+      // Connectivity, areas and centroids of faces, centroids and volumes of cells; then what goes in and
+      // out.
+      {"mass of fluxes", shape + 8 * (2 * faces + cells)},
+      {"viscous form", shape + 8 * 6 * faces},
+      {"R M C", shape + 8 * (2 * edges + cells) + 2 * 4 * 4 * faces + 4 * (edges + 1)},
+      {"convection", shape + 41 * faces + 2 * (shape + 8 * 6 * faces)},
+      {"cell Laplacian", 16 * interior + 12 * boundary + 16 * cells},
+      {"CG iteration", 16 * interior + 12 * boundary + 96 * cells},
       {"diffusion", (4 + 8) * pairs + 4 * (nodes + 1) + 8 * 2 * nodes},
       {"Jacobi preconditioner", 24 * nodes},
       {"CG step", 48 * nodes},
@@ -48,6 +57,13 @@ TEST(Bench, leaves_out_the_node_gradient_in_two_dimensions) {
   const auto bytes = bytes_by_kernel(Mesh(make_box(CellType::Triangle, {4, 4, 0})));
   EXPECT_EQ(bytes.count("node gradient"), 0u);
   EXPECT_EQ(bytes.count("rotation"), 1u);
+}
+
+TEST(Bench, reads_no_centroids_for_the_viscous_form_of_simplices) {
+  constexpr int n = 3, cells = 6 * n * n * n, boundary = 12 * n * n, interior = (4 * cells - boundary) / 2;
+  const auto bytes = bytes_by_kernel(Mesh(make_box(CellType::Tetrahedron, {n, n, n})));
+  EXPECT_EQ(bytes.at("viscous form"),
+            4 * (4 * cells + 2 * interior + boundary) + (24 + 48) * (interior + boundary) + 8 * cells);
 }
 
 TEST(Bench, runs_each_application_of_a_batch_on_fields_of_its_own) {

@@ -23,17 +23,19 @@ std::vector<std::string> split(const std::string& line) {
 
 }  // namespace
 
-CaseRun::CaseRun(const std::string& name, const std::vector<std::string>& changes, int threads) {
+CaseRun::CaseRun(const std::string& name, const std::vector<std::string>& changes, int threads,
+                 std::optional<int> steps) {
   std::string command =
       fmt::format("'{}' run '{}/{}.toml' --quiet --threads {} --output '{}'", CURLEW_PROGRAM,
                   CURLEW_CASES_DIRECTORY, name, threads, output_.path().string());
   for (const std::string& change : changes) command += fmt::format(" --set '{}'", change);
+  if (steps) command += fmt::format(" --steps {}", *steps);
   const std::filesystem::path messages = output_ / "messages.txt";
   const int status = std::system(fmt::format("{} >'{}' 2>&1", command, messages.string()).c_str());
   if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
     throw std::runtime_error(fmt::format("{}\nended with {}:\n{}", command, status, read_text(messages)));
   }
-  EXPECT_EQ(summary().at("status"), "done");
+  EXPECT_EQ(summary().at("status"), steps ? "stopped" : "done");
 }
 
 Table read_table(const std::filesystem::path& path) {

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,9 +21,10 @@ Table read_table(const std::filesystem::path& path);
 /// One run of a shipped case by the built program; its output is gone with it.
 class CaseRun {
  public:
-  /// Runs `cases/<name>.toml` with `--set` for each of `changes`; throws what the program said where it
-  /// fails.
-  explicit CaseRun(const std::string& name, const std::vector<std::string>& changes = {}, int threads = 1);
+  /// Runs `cases/<name>.toml` with `--set` for each of `changes`, to its end or for `steps` only; throws what
+  /// the program said where it fails.
+  explicit CaseRun(const std::string& name, const std::vector<std::string>& changes = {}, int threads = 1,
+                   std::optional<int> steps = {});
 
   /// A CSV file of the output: `read("sides")` reads sides.csv.
   Table read(const std::string& name) const;

@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "tests/cases/case_run.hpp"
+#include "tests/cases/flow_cases.hpp"
 
 namespace curlew::test {
 namespace {
@@ -16,9 +16,13 @@ constexpr double shaft_volume = 0.00247;       // m3, inside the crankcase
 // Without convection nothing but friction carries angular momentum, and the method loses none of it: a rigid
 // rotation is in the space of its velocities. Each number is known but for how far the flow still is from
 // steady.
-TEST(CrankshaftFlow, creeping_oil_hands_the_torque_on_to_the_case) {
-  const CaseRun run("crankshaft/flow", {"mesh.size=0.02", "model.convection=\"none\"", "time.courant=1000",
-                                        "time.max_step=0.05", "time.tolerance=1e-3"});
+class CreepingOil : public testing::TestWithParam<std::string> {};
+
+TEST_P(CreepingOil, hands_the_torque_on_to_the_case) {
+  const char* size = GetParam() == "exact" ? "mesh.size=0.03" : "mesh.size=0.02";
+  const FlowRun run(
+      GetParam(), "crankshaft/flow",
+      {size, "model.convection=\"none\"", "time.courant=1000", "time.max_step=0.05", "time.tolerance=1e-3"});
   const double shaft = run.last("shaft", "mx"), housing = run.last("case", "mx");
   EXPECT_LT(shaft, -0.3);  // N m, against its rotation
   EXPECT_NEAR(housing / shaft, -1, 2e-4);
@@ -28,6 +32,8 @@ TEST(CrankshaftFlow, creeping_oil_hands_the_torque_on_to_the_case) {
   // The dissipation counts grad u : grad u; the symmetric stress has 2 mu rate² of the shaft's volume more.
   EXPECT_NEAR((-shaft * rate - power) / (2 * viscosity * rate * rate * shaft_volume), 1, 0.03);
 }
+
+INSTANTIATE_TEST_SUITE_P(Methods, CreepingOil, flow_methods(), [](const auto& test) { return test.param; });
 
 TEST(CrankshaftFlow, torque_and_power_balance_but_for_what_a_coarse_mesh_leaves) {
   const CaseRun run("crankshaft/flow", {"mesh.size=0.02"});

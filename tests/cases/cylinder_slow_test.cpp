@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "tests/cases/cylinder_benchmark.hpp"
+#include "tests/cases/flow_cases.hpp"
 
 namespace curlew::test {
 namespace {
@@ -19,6 +20,25 @@ TEST(FineCylinder, steady_drag_lift_and_pressure_difference) {
 
 TEST(FineCylinder, sheds_vortices) {
   const CaseRun run("cylinder/shedding", {}, 2);
+  const Shedding shedding(run, 3.5);
+  EXPECT_NEAR(shedding.strouhal / shedding_strouhal, 1, 0.03);
+  EXPECT_NEAR(shedding.drag_max / shedding_drag_max, 1, 0.02);
+  EXPECT_NEAR(shedding.drag_min / shedding_drag_min, 1, 0.02);
+  EXPECT_NEAR(shedding.lift_max / shedding_lift_max, 1, 0.1);
+  EXPECT_NEAR(shedding.pressure_difference / shedding_pressure_difference, 1, 0.02);
+}
+
+// Within the bands of cylinder_test.
+TEST(CylinderByTheExactStep, steady_drag_lift_and_pressure_difference) {
+  const FlowRun run("exact", "cylinder/steady", {}, 2);
+  EXPECT_NEAR(run.last("cylinder", "cx") / steady_drag, 1, 0.025);
+  EXPECT_NEAR(run.last("cylinder", "cy") / steady_lift, 1, 0.2);
+  EXPECT_NEAR(pressure_difference(run) / steady_pressure_difference, 1, 0.06);
+  EXPECT_EQ(run.last("flow", "total"), 0);
+}
+
+TEST(CylinderByTheExactStep, sheds_vortices) {
+  const FlowRun run("exact", "cylinder/shedding", {}, 2);
   const Shedding shedding(run, 3.5);
   EXPECT_NEAR(shedding.strouhal / shedding_strouhal, 1, 0.03);
   EXPECT_NEAR(shedding.drag_max / shedding_drag_max, 1, 0.02);

@@ -16,6 +16,26 @@ std::string Recipe::change() const {
   return fmt::format("mesh.file=\"{}\"", (directory_ / "mesh.geo").string());
 }
 
+namespace {
+
+std::vector<std::string> with_method(const std::string& method, std::vector<std::string> changes) {
+  changes.push_back(fmt::format("model.type=\"{}-fractional-step\"", method));
+  return changes;
+}
+
+}  // namespace
+
+FlowRun::FlowRun(const std::string& method, const std::string& name, std::vector<std::string> changes,
+                 int threads, std::optional<int> steps)
+    : CaseRun(name, with_method(method, std::move(changes)), threads, steps) {
+  EXPECT_EQ(summary().at("model"), method + "-fractional-step");
+  if (method != "exact") return;
+  const std::vector<double> divergence = read("residuals").at("divergence_max");
+  EXPECT_EQ(divergence.size(), summary().at("steps").get<std::size_t>());
+  EXPECT_EQ(*std::ranges::max_element(divergence), 0);
+  EXPECT_EQ(summary().at("max_divergence"), 0);
+}
+
 Table final_line(const CaseRun& run, const std::string& monitor) {
   return run.read(fmt::format("{}_{}", monitor, run.summary().at("steps").get<int>()));
 }

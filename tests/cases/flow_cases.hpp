@@ -1,7 +1,10 @@
 // Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <cmath>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,6 +22,19 @@ class Recipe {
 
  private:
   OutputDirectory directory_;
+};
+
+/// The flow methods by the words that name them in a case file, `classical` and `exact` before
+/// `-fractional-step`.
+inline auto flow_methods() {
+  return testing::Values(std::string("classical"), std::string("exact"));
+}
+
+/// A run of a flow case by a method. Expects that the exact one leaves no divergence at all in any step.
+class FlowRun : public CaseRun {
+ public:
+  FlowRun(const std::string& method, const std::string& name, std::vector<std::string> changes = {},
+          int threads = 1, std::optional<int> steps = {});
 };
 
 /// What a steady run wrote along a line at its end.

@@ -11,6 +11,7 @@
 #include "kernels/vector_kernels.hpp"
 #include "physics/averages.hpp"
 #include "physics/classical_fractional_step.hpp"
+#include "physics/exact_fractional_step.hpp"
 #include "physics/flow_fields.hpp"
 #include "tests/physics/analytic_vector.hpp"
 
@@ -201,9 +202,15 @@ FlowProblem ethier_steinman() {
           .convection = ConvectionScheme::Central};
 }
 
-FlowErrors errors_of(const FlowProblem& problem, const RawMesh& unit_mesh) {
+FlowErrors errors_of(const FlowProblem& problem, StepMethod method, const RawMesh& unit_mesh) {
   const Mesh mesh = mesh_of(problem, unit_mesh);
-  ClassicalFractionalStep flow(Executor::serial(), mesh, settings_of(problem, mesh));
+  std::unique_ptr<IncompressibleFlow> stepper;
+  if (method == StepMethod::Exact) {
+    stepper = std::make_unique<ExactFractionalStep>(Executor::serial(), mesh, settings_of(problem, mesh));
+  } else {
+    stepper = std::make_unique<ClassicalFractionalStep>(Executor::serial(), mesh, settings_of(problem, mesh));
+  }
+  IncompressibleFlow& flow = *stepper;
   FluxNorm norm(mesh);
   run(problem, mesh, flow, norm);
 
@@ -231,6 +238,11 @@ FlowErrors errors_of(const FlowProblem& problem, const RawMesh& unit_mesh) {
           std::sqrt(squares.pressure / volume)};
 }
 
+std::vector<FlowCase> by(StepMethod method, std::vector<FlowCase> cases) {
+  for (FlowCase& flow : cases) flow.method = method;
+  return cases;
+}
+
 std::string name_of(const FlowCase& flow) {
   std::string name = flow.problem.name + "_" + flow.family;
   std::ranges::replace_if(
@@ -245,7 +257,7 @@ void expect_orders(const FlowCase& flow) {
     const RawMesh raw = mesh_family(flow.family).mesh(h);
     const auto cells = static_cast<Real>(raw.cell_types.size());
     const Real size = std::pow(cells, -1.0 / flow.problem.dimension);
-    const FlowErrors errors = errors_of(flow.problem, raw);
+    const FlowErrors errors = errors_of(flow.problem, flow.method, raw);
     const auto observed = [&](Real FlowErrors::*norm) {
       return std::log(before.*norm / (errors.*norm)) / std::log(size_before / size);
     };

@@ -42,8 +42,10 @@ struct FlowErrors {
   Real pressure = 0;  ///< at the centroids, in L2, less its mean [m2/s2]
 };
 
-/// Runs a problem by the classical fractional step to its end, or until it is steady.
-FlowErrors errors_of(const FlowProblem& problem, const RawMesh& unit_mesh);
+enum class StepMethod { Classical, Exact };
+
+/// Runs a problem to its end, or until it is steady.
+FlowErrors errors_of(const FlowProblem& problem, StepMethod method, const RawMesh& unit_mesh);
 
 /// A problem on meshes of one family, and what is known of it.
 struct FlowCase {
@@ -52,10 +54,13 @@ struct FlowCase {
   std::vector<Real> sizes;  ///< of the cells of the unit square or cube
   FlowErrors least_order;   ///< between the last two meshes, by mean cell size
   FlowErrors error;         ///< measured on the last mesh
+  StepMethod method = StepMethod::Classical;
   friend void PrintTo(const FlowCase& flow, std::ostream* out) {
     *out << flow.problem.name << " on " << flow.family;
   }
 };
+/// The same cases by another method, whose errors are those of space, hence the same.
+std::vector<FlowCase> by(StepMethod method, std::vector<FlowCase> cases);
 /// A name for the test of it.
 std::string name_of(const FlowCase& flow);
 

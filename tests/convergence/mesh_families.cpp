@@ -160,6 +160,8 @@ const std::vector<MeshFamily>& mesh_families() {
       {"prisms", 3, [](Real h) { return box(CellType::Prism, h); }},
       {"gmsh_prisms", 3, extruded},
       {"pyramids", 3, [](Real h) { return box(CellType::Pyramid, h); }},
+      {"triangles_skewed", 2, [](Real h) { return distorted(box(CellType::Triangle, h), 0.25 * h); }},
+      {"tetrahedra_skewed", 3, [](Real h) { return distorted(box(CellType::Tetrahedron, h), 0.15 * h); }},
       {"hybrid", 3, hybrid},
       {"hybrid_perturbed", 3, [](Real h) { return distorted(hybrid(h), 0.1 * h); }},
   };

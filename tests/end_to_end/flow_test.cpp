@@ -140,11 +140,19 @@ TEST(FlowCheck, finds_the_case_sound) {
   EXPECT_THAT(checked.out, HasSubstr("the case is sound"));
 }
 
-class FlowRestart : public testing::TestWithParam<std::string> {};
+struct FlowMethodAndScheme {
+  std::string method, scheme;
+  friend void PrintTo(const FlowMethodAndScheme& flow, std::ostream* out) {
+    *out << flow.method << ", " << flow.scheme;
+  }
+};
+
+class FlowRestart : public testing::TestWithParam<FlowMethodAndScheme> {};
 
 TEST_P(FlowRestart, continues_to_the_same_bytes) {
   const FlowFolder folder;
-  folder.edit("sbdf2", GetParam());
+  folder.edit("classical", GetParam().method);
+  folder.edit("sbdf2", GetParam().scheme);
   ASSERT_EQ(folder.run({"--output", "whole"}).status, 0);
   const int last = folder.summary("whole").at("steps").get<int>();
   // After the first step, before and after the average has begun, and before the last step of all.
@@ -166,7 +174,31 @@ TEST_P(FlowRestart, continues_to_the_same_bytes) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Each, FlowRestart,
-                         testing::Values("sbdf2", "crank-nicolson-ab2", "euler", "ssp-rk3"));
+                         testing::Values(FlowMethodAndScheme{"classical", "sbdf2"},
+                                         FlowMethodAndScheme{"classical", "crank-nicolson-ab2"},
+                                         FlowMethodAndScheme{"classical", "euler"},
+                                         FlowMethodAndScheme{"classical", "ssp-rk3"},
+                                         FlowMethodAndScheme{"exact", "sbdf2"},
+                                         FlowMethodAndScheme{"exact", "midpoint"}));
+
+// A mean flow through periodic sides is one of the loops, and the force that holds it goes on too.
+TEST(FlowRestartOfMeanFlow, continues_to_the_same_bytes) {
+  for (const char* method : {"classical", "exact"}) {
+    const OutputDirectory folder;
+    const auto run = [&](std::vector<std::string> arguments) {
+      arguments.insert(arguments.begin(),
+                       {"run", std::string(CURLEW_CASES) + "/poiseuille/periodic.toml", "--quiet", "--set",
+                        "mesh.size=0.2", "--set", fmt::format("model.type=\"{}-fractional-step\"", method)});
+      return run_curlew(folder.path(), arguments);
+    };
+    ASSERT_EQ(run({"--output", "whole", "--steps", "12"}).status, 0);
+    ASSERT_EQ(run({"--output", "parts", "--steps", "5"}).status, 0);
+    ASSERT_EQ(run({"--output", "parts", "--restart", "parts/checkpoint_5.h5", "--steps", "7"}).status, 0);
+    const Checkpoint end = read_checkpoint(folder / "parts/checkpoint_12.h5");
+    EXPECT_EQ(end, read_checkpoint(folder / "whole/checkpoint_12.h5")) << method;
+    EXPECT_NE(end.numbers.at("mean_flow_force"), 0);
+  }
+}
 
 TEST(FlowRestartFrom, a_checkpoint_of_heat_is_refused) {
   const CaseFolder heat;
@@ -226,6 +258,24 @@ TEST(FlowSteady, names_the_columns_there_are) {
   EXPECT_EQ(run.status, 2);
   EXPECT_THAT(run.error,
               AllOf(HasSubstr("\"drag.cd\""), HasSubstr("drag.cx, drag.cy"), Not(HasSubstr("centre."))));
+}
+
+TEST(FlowDiverged, at_the_start_leaves_a_summary_that_says_so) {
+  for (const char* method : {"classical", "exact"}) {
+    const FlowFolder folder;
+    folder.edit("classical", method);
+    // Neither tangential nor free of divergence at the walls, and one iteration does not mend it.
+    folder.edit("velocity = [0, 0, 0]", "velocity = [\"x*y\", 0, 0]");
+    folder.edit("[output]", "[solver.pressure]\nmax_iterations = 1\n[output]");
+    const Outcome run = folder.run({});
+    EXPECT_EQ(run.status, 3);
+    EXPECT_THAT(run.error, AllOf(HasSubstr("error: "), HasSubstr("pressure")));
+    const auto summary = folder.summary();
+    EXPECT_EQ(summary.at("status"), "diverged");
+    EXPECT_EQ(summary.at("steps"), 0);
+    EXPECT_GT(summary.at("cells").get<int>(), 0);
+    EXPECT_TRUE(summary.at("monitors").empty());
+  }
 }
 
 TEST(FlowDiverged, leaves_the_fields_of_the_moment_and_the_last_good_checkpoint) {

@@ -1,0 +1,123 @@
+// Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
+//
+// The harmonic fluxes that the exact step finds against the Betti numbers that `curlew mesh info` prints: one
+// comes from a dual tree and relations between its generators, the other from counting entities.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "app/read_mesh.hpp"
+#include "physics/exact_fractional_step.hpp"
+#include "tests/end_to_end/program.hpp"
+
+namespace curlew::test {
+namespace {
+
+constexpr const char* square_with_holes = R"(
+SetFactory("OpenCASCADE");
+Rectangle(1) = {0, 0, 0, 3, 1};
+Disk(2) = {1, 0.5, 0, 0.2};
+Disk(3) = {2, 0.5, 0, 0.2};
+BooleanDifference(4) = { Surface{1}; Delete; }{ Surface{2, 3}; Delete; };
+Physical Surface("fluid") = {4};
+left() = Curve In BoundingBox {-0.1, -0.1, -1, 0.1, 1.1, 1};
+right() = Curve In BoundingBox {2.9, -0.1, -1, 3.1, 1.1, 1};
+top() = Curve In BoundingBox {-0.1, 0.9, -1, 3.1, 1.1, 1};
+Physical Curve("left") = {left()};
+Physical Curve("right") = {right()};
+Physical Curve("top") = {top()};
+)";
+
+constexpr const char* torus = R"(
+SetFactory("OpenCASCADE");
+Torus(1) = {0, 0, 0, 1, 0.4};
+Physical Volume("fluid") = {1};
+)";
+
+constexpr const char* shaft_through_a_box = R"(
+SetFactory("OpenCASCADE");
+Box(1) = {0, 0, 0, 2, 1, 1};
+Cylinder(2) = {-1, 0.5, 0.5, 4, 0, 0, 0.2};
+BooleanDifference(3) = { Volume{1}; Delete; }{ Volume{2}; Delete; };
+Physical Volume("fluid") = {3};
+left() = Surface In BoundingBox {-0.1, -0.1, -0.1, 0.1, 1.1, 1.1};
+right() = Surface In BoundingBox {1.9, -0.1, -0.1, 2.1, 1.1, 1.1};
+Physical Surface("left") = {left()};
+Physical Surface("right") = {right()};
+)";
+
+constexpr const char* ball_in_a_box = R"(
+SetFactory("OpenCASCADE");
+Box(1) = {0, 0, 0, 1, 1, 1};
+Sphere(2) = {0.5, 0.5, 0.5, 0.25};
+BooleanDifference(3) = { Volume{1}; Delete; }{ Volume{2}; Delete; };
+Physical Volume("fluid") = {3};
+)";
+
+struct Domain {
+  std::string name;
+  std::string recipe;  ///< of Gmsh, or a file below cases/
+  double size;
+  int b1, b2;
+  std::vector<std::string> outlets;
+  int loops;
+  friend void PrintTo(const Domain& domain, std::ostream* out) { *out << domain.name; }
+};
+
+class Loops : public testing::TestWithParam<Domain> {};
+
+TEST_P(Loops, are_as_many_as_the_betti_numbers_say) {
+  const Domain& domain = GetParam();
+  const OutputDirectory folder;
+  std::string file = fmt::format("{}/{}", CURLEW_CASES, domain.recipe);
+  if (!domain.recipe.ends_with(".geo")) {
+    write_text(folder / "domain.geo", domain.recipe);
+    file = folder / "domain.geo";
+  }
+  const Outcome info =
+      run_curlew(folder.path(), {"mesh", "info", file, "--size", fmt::format("{}", domain.size), "--json"});
+  ASSERT_EQ(info.status, 0) << info.error;
+  const auto betti = nlohmann::json::parse(info.out).at("betti");
+  EXPECT_EQ(betti.at("b0"), 1);
+  EXPECT_EQ(betti.at("b1"), domain.b1);
+  EXPECT_EQ(betti.at("b2"), domain.b2);
+
+  MeshSettings settings_of_mesh;
+  settings_of_mesh.file = file;
+  settings_of_mesh.size = domain.size;
+  const Mesh mesh = read_mesh(settings_of_mesh);
+  FlowSettings settings;
+  std::size_t outlets = 0;
+  for (const Patch& patch : mesh.topology().patches()) {
+    const bool opens = std::ranges::count(domain.outlets, patch.name) > 0;
+    outlets += opens ? 1 : 0;
+    settings.boundaries.push_back(opens ? FlowBoundary(Outlet{}) : FlowBoundary(Wall{}));
+  }
+  ASSERT_EQ(outlets, domain.outlets.size());
+  const ExactFractionalStep flow(Executor::serial(), mesh, settings);
+  EXPECT_EQ(flow.loops(), domain.loops);
+}
+
+// One for each loop of the domain, and one for each outlet after the first unless a tunnel opens there.
+INSTANTIATE_TEST_SUITE_P(
+    Domains, Loops,
+    testing::Values(
+        Domain{"annulus", "couette/triangles.geo", 0.5, 1, 0, {}, 1},
+        Domain{"channel_with_cylinder", "cylinder/cylinder_coarse.geo", 0.1, 1, 0, {"outlet"}, 1},
+        Domain{"closed_square_with_two_holes", square_with_holes, 0.2, 2, 0, {}, 2},
+        Domain{"two_holes_and_one_outlet", square_with_holes, 0.2, 2, 0, {"right"}, 2},
+        Domain{"two_holes_and_two_outlets", square_with_holes, 0.2, 2, 0, {"left", "right"}, 3},
+        // Neighbours make one opening.
+        Domain{"two_holes_and_three_outlets", square_with_holes, 0.2, 2, 0, {"left", "right", "top"}, 2},
+        Domain{"torus", torus, 0.35, 1, 0, {}, 1},
+        Domain{"shaft_through_a_box", shaft_through_a_box, 0.25, 1, 0, {}, 1},
+        // Round the shaft an outlet at either end: the loop round it slides out, a way through comes.
+        Domain{"shaft_through_an_open_box", shaft_through_a_box, 0.25, 1, 0, {"left", "right"}, 1},
+        Domain{"ball_in_a_box", ball_in_a_box, 0.25, 0, 1, {}, 0},
+        Domain{"crankcase", "crankshaft/crankcase.geo", 0.03, 1, 0, {}, 1}),
+    [](const auto& test) { return test.param.name; });
+
+}  // namespace
+}  // namespace curlew::test
