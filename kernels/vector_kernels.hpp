@@ -88,7 +88,7 @@ void conjugate_gradient_step(Real alpha, const X& direction, const Y& image, X& 
                alpha, direction.view(), image.view(), x.view(), residual.view()});
 }
 
-/// Inner product of two fields on the same entity, in the fixed shape of `sum`.
+/// Inner product of two fields on the same entity, with the bits of `sum`.
 template <class X, class Y>
 Real inner_product(const X& x, const Y& y) {
   static_assert(std::is_same_v<typename X::Entity, typename Y::Entity>);
