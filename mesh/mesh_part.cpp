@@ -387,23 +387,25 @@ struct Unpacker {
 
 }  // namespace
 
-MeshPart distribute(const Mesh* whole, const Partition* partition, const Communicator& communicator) {
+std::vector<std::byte> bytes_of(const MeshPart& part) {
+  std::vector<std::byte> bytes;
+  visit_members(part, Packer{bytes});
+  return bytes;
+}
+
+MeshPart part_from(std::span<const std::byte> bytes) {
   MeshPart part;
-  if (communicator.rank() == 0) {
-    REQUIRE(whole != nullptr && partition != nullptr, "rank 0 divides the mesh, and must have it");
-    MeshDivider divider(*whole, *partition);
-    std::vector<std::byte> bytes;
-    for (int r = 1; r < communicator.ranks(); ++r) {
-      bytes.clear();
-      visit_members(std::as_const(part = divider.part(r)), Packer{bytes});
-      communicator.send(r, bytes);
-    }
-    return divider.part(0);
-  }
-  const std::vector<std::byte> bytes = communicator.receive(0);
   const std::byte* next = bytes.data();
   visit_members(part, Unpacker{next});
   return part;
+}
+
+MeshPart distribute(const Mesh* whole, const Partition* partition, const Communicator& communicator) {
+  if (communicator.rank() != 0) return part_from(communicator.receive(0));
+  REQUIRE(whole != nullptr && partition != nullptr, "rank 0 divides the mesh, and must have it");
+  MeshDivider divider(*whole, *partition);
+  for (int r = 1; r < communicator.ranks(); ++r) communicator.send(r, bytes_of(divider.part(r)));
+  return divider.part(0);
 }
 
 }  // namespace curlew

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -121,6 +122,10 @@ class MeshDivider {
 
 /// The mesh of a rank. Takes part in nothing; the communicator is for those who use the mesh.
 Mesh make_mesh(MeshPart part, std::shared_ptr<const Communicator> communicator);
+
+/// A part as one run of bytes, and back.
+std::vector<std::byte> bytes_of(const MeshPart& part);
+MeshPart part_from(std::span<const std::byte> bytes);
 
 /// Rank 0 divides a mesh and sends every rank its part; the others give no mesh. Every rank gets its own.
 MeshPart distribute(const Mesh* whole, const Partition* partition, const Communicator& communicator);
