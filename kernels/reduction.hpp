@@ -86,55 +86,79 @@ struct ValueOfChunk {
 
 }  // namespace detail
 
-/// Sum of `term(id)` over `range`. Its bits depend on the terms alone (reproducible_sum.hpp): they are the
-/// same on every backend, at any number of threads and in any order.
+namespace detail {
+
+/// What this rank has of a sum.
 template <class E, class Term>
-auto sum(const Executor& executor, Range<E> range, const Term& term) {
-  using T = std::invoke_result_t<Term, Id<E>>;
-  static_assert(std::is_floating_point_v<T> && sizeof(T) <= sizeof(Real));
-  if (range.empty()) return T(0);
+BinnedSum own_sum(const Executor& executor, Range<E> range, const Term& term) {
+  BinnedSum result;
+  if (range.empty()) return result;
   Index level = reduction_shape::chunks(range.size()), total = level;
   for (Index n = level; n > 1;) total += n = reduction_shape::chunks(n);
   static_assert(sizeof(BinnedSum) % sizeof(Real) == 0 && std::is_trivially_copyable_v<BinnedSum>);
   auto* scratch = reinterpret_cast<BinnedSum*>(
       executor.reduction_scratch(static_cast<std::size_t>(total) * (sizeof(BinnedSum) / sizeof(Real))));
-  for_each(executor, Range<detail::Chunk>(0, level),
-           detail::SumOnChunk<E, Term>{term, range, View<detail::Chunk, BinnedSum>(scratch, level)});
+  for_each(executor, Range<Chunk>(0, level),
+           SumOnChunk<E, Term>{term, range, View<Chunk, BinnedSum>(scratch, level)});
   while (level > 1) {
     const Index next = reduction_shape::chunks(level);
-    for_each(executor, Range<detail::Chunk>(0, next),
-             detail::MergedSumOnChunk{View<detail::Chunk, const BinnedSum>(scratch, level), level,
-                                      View<detail::Chunk, BinnedSum>(scratch + level, next)});
+    for_each(executor, Range<Chunk>(0, next),
+             MergedSumOnChunk{View<Chunk, const BinnedSum>(scratch, level), level,
+                              View<Chunk, BinnedSum>(scratch + level, next)});
     scratch += level;
     level = next;
   }
-  BinnedSum result;
   copy_bytes(&result, MemorySpace::Host, scratch, executor.space(), sizeof result);
-  return static_cast<T>(result.value());
+  return result;
 }
 
-/// Largest of `term(id)` over `range`, at least 0; terms that are not a number are passed over.
+}  // namespace detail
+
+/// Sum of `term(id)` over `range`, and over those of all ranks that the executor is among. Its bits depend on
+/// the terms alone (reproducible_sum.hpp): they are the same on every backend, at any number of threads and
+/// ranks and in any order.
 template <class E, class Term>
-Real maximum(const Executor& executor, Range<E> range, const Term& term) {
+auto sum(const Executor& executor, Range<E> range, const Term& term) {
+  using T = std::invoke_result_t<Term, Id<E>>;
+  static_assert(std::is_floating_point_v<T> && sizeof(T) <= sizeof(Real));
+  const BinnedSum own = detail::own_sum(executor, range, term);
+  return static_cast<T>((executor.ranks() ? executor.ranks()->sum(own) : own).value());
+}
+
+namespace detail {
+
+/// What this rank has of a maximum.
+template <class E, class Term>
+Real own_maximum(const Executor& executor, Range<E> range, const Term& term) {
   if (range.empty()) return 0;
   Index terms = range.size(), level = reduction_shape::chunks(terms), total = 0;
   for (Index n = level; n > 1; n = reduction_shape::chunks(n)) total += n;
   Real* scratch = executor.reduction_scratch(static_cast<std::size_t>(total) + 1);
-  for_each(executor, Range<detail::Chunk>(0, level),
-           detail::MaximumOnChunk<E, Term>{term, range, View<detail::Chunk, Real>(scratch, level)});
+  for_each(executor, Range<Chunk>(0, level),
+           MaximumOnChunk<E, Term>{term, range, View<Chunk, Real>(scratch, level)});
   while (level > 1) {
-    using Previous = detail::ValueOfChunk<Real>;
-    const Previous previous{View<detail::Chunk, const Real>(scratch, level)};
+    using Previous = ValueOfChunk<Real>;
+    const Previous previous{View<Chunk, const Real>(scratch, level)};
     const Index next = reduction_shape::chunks(level);
-    for_each(executor, Range<detail::Chunk>(0, next),
-             detail::MaximumOnChunk<detail::Chunk, Previous>{
-                 previous, Range<detail::Chunk>(0, level), View<detail::Chunk, Real>(scratch + level, next)});
+    for_each(executor, Range<Chunk>(0, next),
+             MaximumOnChunk<Chunk, Previous>{previous, Range<Chunk>(0, level),
+                                             View<Chunk, Real>(scratch + level, next)});
     scratch += level;
     level = next;
   }
   Real result;
   copy_bytes(&result, MemorySpace::Host, scratch, executor.space(), sizeof(Real));
   return result;
+}
+
+}  // namespace detail
+
+/// Largest of `term(id)` over `range` and those of all ranks that the executor is among, at least 0; terms
+/// that are not a number are passed over.
+template <class E, class Term>
+Real maximum(const Executor& executor, Range<E> range, const Term& term) {
+  const Real own = detail::own_maximum(executor, range, term);
+  return executor.ranks() ? executor.ranks()->maximum(own) : own;
 }
 
 }  // namespace curlew

@@ -140,10 +140,11 @@ class BinnedSum {
   std::int64_t high_[binning::bins] = {}, low_[binning::bins] = {};
 };
 
-/// The binned sum of `term(k)` for k in [0, count), one thread's work; `count` at most 2^23.
+/// The binned sum of `term(k)` for k in [0, count): one thread's work.
 template <class Term>
 BinnedSum binned_sum(Index count, const Term& term) {
   constexpr Index block = 64;  // what a processor keeps close while memory delivers the next
+  constexpr std::uint64_t most_sliced = (1 << 23) - block;
   BinnedSum sum;
   binning::Slicer slicer(0);
   std::uint64_t first = 0, second = 0, third = 0, sliced = 0;
@@ -156,9 +157,9 @@ BinnedSum binned_sum(Index count, const Term& term) {
       const std::int64_t magnitude = binning::magnitude_of(terms[k]);
       largest = magnitude > largest ? magnitude : largest;
     }
-    if (largest >= slicer.limit()) [[unlikely]] {
+    if (largest >= slicer.limit() || sliced > most_sliced) [[unlikely]] {
       sum.add(BinnedSum(slicer, sliced, first, second, third));
-      slicer = binning::Slicer(largest);
+      if (largest >= slicer.limit()) slicer = binning::Slicer(largest);
       first = second = third = sliced = 0;
     }
     std::uint64_t a = 0, b = 0, c = 0;

@@ -93,7 +93,7 @@ template <class X, class Y>
 Real inner_product(const X& x, const Y& y) {
   static_assert(std::is_same_v<typename X::Entity, typename Y::Entity>);
   REQUIRE(x.size() == y.size(), "inner product of fields of different length: " + x.name() + ", " + y.name());
-  return sum(x.executor(), x.range(),
+  return sum(x.executor(), x.owned(),
              ProductOfEntity<typename X::Entity, typename X::Value>{x.view(), y.view()});
 }
 

@@ -5,6 +5,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "kernels/field.hpp"
 #include "mesh/communicator.hpp"
 #include "mesh/halo.hpp"
 #include "mesh/topology.hpp"
@@ -39,9 +40,10 @@ class Domain {
     if constexpr (std::is_same_v<E, Face>) return faces_;
     if constexpr (std::is_same_v<E, Cell>) return cells_;
   }
+  /// For fields on these entities.
   template <class E>
-  Range<E> owned() const {
-    return halo<E>().owned();
+  Extent extent() const {
+    return {halo<E>().all().size(), halo<E>().owned().size()};
   }
 
  private:

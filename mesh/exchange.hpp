@@ -33,8 +33,9 @@ struct PackOnSent {
 class [[nodiscard]] Exchange {
  public:
   /// Starts the exchange of all ghosts of the fields, on entities of any kind. Every rank must do the same.
+  /// Ghosts are copies of what other ranks own, and may change in a field that is constant.
   template <class... Fields>
-  static Exchange start(const Domain& domain, Fields&... fields) {
+  static Exchange start(const Domain& domain, const Fields&... fields) {
     Exchange exchange;
     if (domain.communicator().ranks() == 1) return exchange;
     Packing packing(domain.communicator().ranks());
@@ -69,14 +70,13 @@ class [[nodiscard]] Exchange {
   };
 
   template <class E, class F>
-  void add(const Halo<E>& halo, F& field, Packing& packing) {
+  void add(const Halo<E>& halo, const F& field, Packing& packing) {
     using T = typename F::Value;
     REQUIRE(field.size() == halo.all().size(), "field '" + field.name() + "' has " +
                                                    std::to_string(field.size()) + " values, the rank has " +
                                                    std::to_string(halo.all().size()) + " entities");
     const Executor& executor = field.executor();
     const MemorySpace space = executor.space();
-    const F& values = field;
     for (const auto& to : halo.sent_to()) {
       const Index first = to.entries.first();
       const std::size_t bytes = at(to.entries.size()) * sizeof(T);
@@ -85,15 +85,16 @@ class [[nodiscard]] Exchange {
       if (space == MemorySpace::Host) {
         for_each(
             executor, to.entries,
-            detail::PackOnSent<E, T>{halo.sent(space), values.view(), reinterpret_cast<T*>(place), first});
+            detail::PackOnSent<E, T>{halo.sent(space), field.view(), reinterpret_cast<T*>(place), first});
       } else {
         Buffer<T> packed(space, at(to.entries.size()));
         for_each(executor, to.entries,
-                 detail::PackOnSent<E, T>{halo.sent(space), values.view(), packed.data(), first});
+                 detail::PackOnSent<E, T>{halo.sent(space), field.view(), packed.data(), first});
         copy_bytes(place, MemorySpace::Host, packed.data(), space, bytes);
       }
     }
-    std::byte* ghosts = reinterpret_cast<std::byte*>(field.view().data() + halo.ghosts().first());
+    std::byte* ghosts =
+        reinterpret_cast<std::byte*>(const_cast<T*>(field.view().data()) + halo.ghosts().first());
     if (space != MemorySpace::Host) {
       const std::size_t bytes = at(halo.ghosts().size()) * sizeof(T);
       staged_.push_back({ghosts, space, std::make_unique<std::byte[]>(bytes), bytes});
@@ -114,7 +115,7 @@ class [[nodiscard]] Exchange {
 
 /// Brings the ghosts of the fields up to date.
 template <class... Fields>
-void exchange_ghosts(const Domain& domain, Fields&... fields) {
+void exchange_ghosts(const Domain& domain, const Fields&... fields) {
   Exchange::start(domain, fields...).finish();
 }
 

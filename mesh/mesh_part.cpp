@@ -313,6 +313,17 @@ Mesh make_mesh(MeshPart part, std::shared_ptr<const Communicator> communicator) 
   for (std::size_t p = 0; p < part.patch_names.size(); ++p) {
     t.patches.push_back({part.patch_names[p], Range<Face>(part.patch_starts[p], part.patch_starts[p + 1])});
   }
+  t.faces_of_patches.resize(part.patch_names.size());
+  for (const Index f : sorted_order(part.faces.global)) {
+    const Index ghost = f - static_cast<Index>(part.faces.owned);
+    if (ghost >= 0) {
+      const Index patch = part.patch_of_ghost_face[at(ghost)];
+      if (patch != none) t.faces_of_patches[at(patch)].push_back(f);
+    } else if (f >= t.interior_faces) {
+      const auto after = std::upper_bound(part.patch_starts.begin(), part.patch_starts.end(), f);
+      t.faces_of_patches[at(after - part.patch_starts.begin()) - 1].push_back(f);
+    }
+  }
   t.region_names = std::move(part.region_names);
   t.region_of_cell = ConstantArray<Index>(std::move(part.region_of_cell));
   t.cells_in_order = sorted_order(part.cells.global);

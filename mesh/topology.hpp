@@ -55,6 +55,8 @@ struct TopologyParts {
   /// order, and the place of each node in it. Empty: local numbers have it.
   std::vector<Index> cells_in_order;
   ConstantArray<Index> place_of_node;
+  /// Of a rank's part: the faces of each patch, ghosts included, in the order of the whole mesh.
+  std::vector<std::vector<Index>> faces_of_patches;
 };
 
 /// The oriented cell complex: which entity bounds which, with signs. Immutable.
@@ -100,6 +102,17 @@ class Topology {
   /// are to be the same on any number of ranks.
   Id<Cell> cell_in_order(Index k) const {
     return Id<Cell>(parts_.cells_in_order.empty() ? k : parts_.cells_in_order[at(k)]);
+  }
+  /// The faces of a patch in the order of the whole mesh, of all ranks' those that this rank has: what to sum
+  /// over for its nodes. (Patch::faces are those that it owns.)
+  std::vector<Id<Face>> faces_of_patch(std::size_t patch) const {
+    std::vector<Id<Face>> faces;
+    if (parts_.faces_of_patches.empty()) {
+      for (const Id<Face> f : parts_.patches[patch].faces) faces.push_back(f);
+    } else {
+      for (const Index f : parts_.faces_of_patches[patch]) faces.emplace_back(f);
+    }
+    return faces;
   }
   NodeOrder node_order() const { return NodeOrder(parts_.place_of_node); }
 

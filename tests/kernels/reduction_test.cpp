@@ -131,6 +131,12 @@ TEST(Sum, does_not_depend_on_how_its_terms_are_divided) {
   }
 }
 
+TEST(Sum, of_more_terms_than_one_slicer_takes_is_exact) {
+  constexpr Index terms = (1 << 24) + 12345;  // of 2^39 - 1 quanta each
+  const Real term = std::ldexp(Real(1), 39) - 1;
+  EXPECT_EQ(binned_sum(terms, [&](Index) { return term; }).value(), static_cast<Real>(terms) * term);
+}
+
 TEST(Sum, is_right_to_2_to_the_minus_80_of_the_largest_term) {
   for (const std::size_t size : {2u, 500u, 100000u}) {
     const std::vector<Real> values = wild_values(size);

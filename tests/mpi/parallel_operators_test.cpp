@@ -5,7 +5,6 @@
 #include <cstring>
 #include <functional>
 #include <limits>
-#include <optional>
 #include <random>
 #include <string>
 
@@ -21,6 +20,7 @@
 #include "operators/node_diffusion.hpp"
 #include "operators/viscous_form.hpp"
 #include "tests/mesh/shelf.hpp"
+#include "tests/mpi/parted.hpp"
 
 namespace curlew {
 namespace {
@@ -67,22 +67,6 @@ Index differences(const Domain& domain, Range<typename F::Entity> range, const F
     if (!same_bits(values[at(i.value())], expected[at(domain.halo<typename F::Entity>().global(i))])) ++count;
   }
   return count;
-}
-
-struct Parted {
-  Mesh whole;
-  Mesh part;
-  const Domain& domain() const { return part.domain(); }
-};
-
-/// The mesh whole on every rank, and divided among them by rank 0.
-Parted divided(const RawMesh& raw, std::optional<Partition> partition = std::nullopt) {
-  Mesh whole(raw);
-  const auto communicator = all_ranks();
-  if (!partition) partition = make_partition(whole.topology(), communicator->ranks());
-  const bool first = communicator->rank() == 0;
-  MeshPart part = distribute(first ? &whole : nullptr, first ? &*partition : nullptr, *communicator);
-  return {std::move(whole), make_mesh(std::move(part), communicator)};
 }
 
 template <class X, class Y, class Make>
