@@ -158,7 +158,9 @@ Command parse_command_line(const std::vector<std::string>& arguments) {
   CLI::App* convert_command =
       mesh_command->add_subcommand("convert", "Write a mesh as Curlew's own HDF5 mesh file or VTKHDF");
   add_mesh(*convert_command, convert.mesh, "IN");
+  add_order(*convert_command, convert.mesh);
   convert_command->add_option("OUT", convert.output, "File to write")->required();
+  add_count(*convert_command, "--partition", convert.parts, "Divide the mesh for runs on this many ranks");
 
   BenchOptions bench;
   CLI::App* bench_command = app.add_subcommand("bench", "Time every operator on each backend");

@@ -4,10 +4,12 @@
 #include <memory>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <variant>
 
 #include "kernels/id.hpp"
 #include "kernels/memory.hpp"
+#include "kernels/ranks.hpp"
 
 namespace curlew {
 
@@ -73,6 +75,15 @@ class Executor {
   std::string name() const;
   const Backend& backend() const { return backend_; }
 
+  /// The same, of one of several ranks that reduce together: sums and maxima over what all of them have.
+  Executor among(std::shared_ptr<const Ranks> ranks) const {
+    Executor executor = *this;
+    executor.ranks_ = std::move(ranks);
+    return executor;
+  }
+  /// Null: of a rank alone.
+  const Ranks* ranks() const { return ranks_.get(); }
+
   /// Memory of at least `size` reals for the partial sums of a reduction; grows once and is kept.
   Real* reduction_scratch(std::size_t size) const;
 
@@ -81,6 +92,7 @@ class Executor {
 
   Backend backend_;
   std::shared_ptr<Buffer<Real>> scratch_;
+  std::shared_ptr<const Ranks> ranks_;
 };
 
 /// Runs `kernel(id)` for every entity of `range`. A kernel gathers and writes its own entity only, so that

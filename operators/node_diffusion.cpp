@@ -68,8 +68,8 @@ class CellConductances {
   std::vector<Real> residue_;  // row i: how far node i's value is from the linear field of the cell
 };
 
-/// Sums the cells' conductances on the pairs, in the order of the cells, whatever the number of threads:
-/// blocks of cells are computed side by side and added one after the other.
+/// Sums the cells' conductances on the pairs, in the order of the cells, whatever the number of threads or
+/// ranks: blocks of cells are computed side by side and added one after the other.
 std::vector<Real> pair_conductances(const Mesh& mesh, const NodeGraph& graph,
                                     std::span<const Real> conductivity) {
   struct Share {
@@ -85,13 +85,13 @@ std::vector<Real> pair_conductances(const Mesh& mesh, const NodeGraph& graph,
     const Index size = std::min(block, mesh.topology().cells().size() - start);
     first[0] = 0;
     for (Index k = 0; k < size; ++k) {
-      const std::size_t count = at(nodes_of_cell[Id<Cell>(start + k)].size());
+      const std::size_t count = at(nodes_of_cell[mesh.topology().cell_in_order(start + k)].size());
       first[at(k) + 1] = first[at(k)] + count * (count - 1) / 2;
     }
     shares.resize(first[at(size)]);
     parallel_for(at(size), [&](std::size_t k) {
       thread_local CellConductances cell_conductances;
-      const Id<Cell> c(start + static_cast<Index>(k));
+      const Id<Cell> c = mesh.topology().cell_in_order(start + static_cast<Index>(k));
       const auto nodes = nodes_of_cell[c];
       std::size_t place = first[k];
       cell_conductances.compute(mesh, c, [&](std::size_t i, std::size_t j, Real conductance) {

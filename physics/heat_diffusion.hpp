@@ -67,6 +67,9 @@ struct HeatBalance {
 /// Crank–Nicolson starts with one step made of two half steps of backward Euler, which damps what an initial
 /// field that contradicts the boundary values would let oscillate (Rannacher, Numer. Math. 43, 1984).
 ///
+/// On a mesh divided among ranks every rank solves for its nodes, with an executor among the ranks; all calls
+/// are made by all ranks together, and the bits are those of one rank. Values at ghosts have no meaning.
+///
 /// Boundary values are taken at nodes (temperature) or face centroids (flux, convection); a node between
 /// patches of different fixed temperature takes their mean weighted by area.
 class HeatDiffusion {
@@ -108,6 +111,7 @@ class HeatDiffusion {
   void compute_inflow();
   void compute_balance(Real per_step, Real implicit_weight);
   std::vector<Index> floating_parts() const;
+  void require_tied() const;
 
   Executor executor_;
   const Mesh& mesh_;
