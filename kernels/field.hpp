@@ -18,6 +18,11 @@ namespace curlew {
 /// both live on faces and must not be added; they have different types.
 enum class Cochain { No, Primal, Dual };
 
+/// Sets all values. Fields of a new type of value need an instantiation: kernels/fill.cpp has those of the
+/// common ones, kernels/fill.hpp the definition.
+template <class T>
+void fill_values(const Executor& executor, T* values, Index size, T value);
+
 /// Values on all entities of type `E`, in the memory of one executor, zero when made.
 template <class E, class T = Real, Cochain kind = Cochain::No>
 class Field {
@@ -43,14 +48,7 @@ class Field {
   View<E, T> view() { return View<E, T>(values_.data(), size()); }
   View<E, const T> view() const { return View<E, const T>(values_.data(), size()); }
 
-  void fill(T value) {
-    struct FillOnEntity {
-      View<E, T> values;
-      T value;
-      CURLEW_HOST_DEVICE void operator()(Id<E> i) const { values[i] = value; }
-    };
-    for_each(executor_, range(), FillOnEntity{view(), value});
-  }
+  void fill(T value) { fill_values(executor_, values_.data(), size(), value); }
   void copy_from_host(std::span<const T> host) {
     REQUIRE(host.size() == values_.size(), "field '" + name_ + "' has " + std::to_string(size()) +
                                                " values, got " + std::to_string(host.size()));
