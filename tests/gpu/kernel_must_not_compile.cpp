@@ -8,11 +8,9 @@ namespace curlew {
 
 struct Cell;
 
-#if CASE == 2
 Real on_the_host(Real x) {
   return 2 * x;
 }
-#endif
 
 struct TestOnCell {
   View<Cell, const Real> x;
