@@ -11,15 +11,25 @@
 
 #include "app/diagnostics.hpp"
 #include "kernels/error.hpp"
+#include "kernels/executor.hpp"
 
 namespace curlew {
 
 namespace {
 
-constexpr const char* version_text =
-    "curlew " CURLEW_VERSION "\nbackends: cpu (serial, OpenMP), debug device; CUDA is not built in";
+/// What is built in, and why what is not there is not.
+std::string version_text() {
+  std::string text = "curlew " CURLEW_VERSION "\nbackends: cpu (serial, OpenMP), debug device";
+#if defined(CURLEW_CUDA)
+  text += ", cuda";
+  if (const std::string problem = cuda_problem(); !problem.empty()) text += "\ncuda: " + problem;
+#else
+  text += "; CUDA is not built in";
+#endif
+  return text;
+}
 
-const std::vector<std::string> backends = {"cpu"};
+const std::vector<std::string> backends = {"cpu", "cuda"};
 
 template <class Number>
 std::optional<Number> number_in(const std::string& text) {
@@ -180,18 +190,20 @@ Command parse_command_line(const std::vector<std::string>& arguments) {
   } catch (const CLI::CallForHelp&) {
     return Answer{app.help()};
   } catch (const CLI::CallForVersion&) {
-    return Answer{std::string(version_text) + "\n"};
+    return Answer{version_text() + "\n"};
   } catch (const CLI::ParseError& error) {
     throw InputError(explained(app, arguments, error));
   }
 
   if (run_command->parsed()) {
-    if (run.backend == "cuda") {
-      throw InputError("this curlew was built without CUDA; use --backend cpu");
-    }
-    if (run.backend != "cpu") {
+    if (std::ranges::find(backends, run.backend) == backends.end()) {
       throw InputError(fmt::format("there is no backend \"{}\"{}", run.backend,
                                    suggestion(run.backend, backends, "backends")));
+    }
+    if (run.backend == "cuda") {
+      if (const std::string problem = cuda_problem(); !problem.empty()) {
+        throw InputError("--backend cuda: " + problem);
+      }
     }
     return run;
   }

@@ -56,7 +56,7 @@ std::int64_t product_nonzeros(const IncidenceTable<From, Middle>& left,
 template <class E>
 struct DotOfEntity {
   View<E, const Vector3> x, y;
-  Real operator()(Id<E> i) const { return dot(x[i], y[i]); }
+  CURLEW_HOST_DEVICE Real operator()(Id<E> i) const { return dot(x[i], y[i]); }
 };
 
 template <class X, class Y>

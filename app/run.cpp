@@ -9,6 +9,7 @@
 #include "app/commands.hpp"
 #include "app/field_files.hpp"
 #include "app/load_case.hpp"
+#include "app/memory_estimate.hpp"
 #include "app/monitor_files.hpp"
 #include "app/progress.hpp"
 #include "app/schedule.hpp"
@@ -203,6 +204,7 @@ int run_case(const RunOptions& options) {
   }
   const LoadedCase loaded = load_case(options.case_file, options.overrides);
   const Executor executor = make_executor(options.backend, options.threads);
+  require_device_memory(executor, loaded);
   return run_simulation(options, *make_simulation(executor, loaded), executor.threads());
 }
 

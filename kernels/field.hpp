@@ -26,6 +26,11 @@ struct Extent {
   Index all, owned;
 };
 
+/// Sets all values. Fields of a new type of value need an instantiation: kernels/fill.cpp has those of the
+/// common ones, kernels/fill.hpp the definition.
+template <class T>
+void fill_values(const Executor& executor, T* values, Index size, T value);
+
 /// Values on all entities of type `E`, in the memory of one executor, zero when made.
 template <class E, class T = Real, Cochain kind = Cochain::No>
 class Field {
@@ -55,14 +60,7 @@ class Field {
   View<E, T> view() { return View<E, T>(values_.data(), size()); }
   View<E, const T> view() const { return View<E, const T>(values_.data(), size()); }
 
-  void fill(T value) {
-    struct FillOnEntity {
-      View<E, T> values;
-      T value;
-      CURLEW_HOST_DEVICE void operator()(Id<E> i) const { values[i] = value; }
-    };
-    for_each(executor_, range(), FillOnEntity{view(), value});
-  }
+  void fill(T value) { fill_values(executor_, values_.data(), size(), value); }
   void copy_from_host(std::span<const T> host) {
     REQUIRE(host.size() == values_.size(), "field '" + name_ + "' has " + std::to_string(size()) +
                                                " values, got " + std::to_string(host.size()));

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <type_traits>
 
-#include "kernels/executor.hpp"
+#include "kernels/for_each.hpp"
 #include "kernels/reproducible_sum.hpp"
 #include "kernels/view.hpp"
 
@@ -14,6 +14,7 @@ namespace curlew {
 /// Reductions go over chunks of 2048 entities, and over what these gave in the same way until one is left.
 namespace reduction_shape {
 constexpr Index chunk = 2048;
+constexpr Index lanes = 256;  ///< threads that share a chunk where many do
 constexpr Index chunks(Index terms) {
   return (terms + chunk - 1) / chunk;
 }
@@ -37,11 +38,61 @@ struct SumOnChunk {
   Range<E> range;
   View<Chunk, BinnedSum> sums;
 
+  static constexpr Index lanes = reduction_shape::lanes;
+
   void operator()(Id<Chunk> c) const {
     const Index first = range.first() + c.value() * reduction_shape::chunk;
     const Index count = std::min(reduction_shape::chunk, range.last() - first);
     sums[c] = binned_sum(count, [&](Index k) -> Real { return term(Id<E>(first + k)); });
   }
+
+#if defined(__CUDACC__)
+  __device__ void together(Id<Chunk> c, Index lane) const {
+    constexpr Index rows = reduction_shape::chunk / lanes;
+    const Index first = range.first() + c.value() * reduction_shape::chunk;
+    const Index left = range.last() - first;
+    const Index count = left < reduction_shape::chunk ? left : reduction_shape::chunk;
+    // The terms wait until the largest of the chunk is known, to which all are cut.
+    __shared__ Real terms[rows][lanes];
+    std::int64_t largest = 0;
+#pragma unroll 2
+    for (Index row = 0; row < rows; ++row) {
+      const Index k = row * lanes + lane;
+      const Real value = k < count ? Real(term(Id<E>(first + k))) : Real(0);
+      terms[row][lane] = value;
+      const std::int64_t magnitude = binning::magnitude_of(value);
+      largest = magnitude > largest ? magnitude : largest;
+    }
+    __shared__ std::int64_t magnitudes[lanes];
+    magnitudes[lane] = largest;
+    for (Index width = lanes / 2; width > 0; width /= 2) {
+      __syncthreads();
+      if (lane < width && magnitudes[lane + width] > magnitudes[lane])
+        magnitudes[lane] = magnitudes[lane + width];
+    }
+    __syncthreads();
+    const binning::Slicer slicer(magnitudes[0]);
+    std::uint64_t top = 0, middle = 0, low = 0;
+#pragma unroll 2
+    for (Index row = 0; row < rows; ++row) {
+      if (row * lanes + lane < count) slicer.add(terms[row][lane], top, middle, low);
+    }
+    __shared__ std::uint64_t tops[lanes], middles[lanes], lows[lanes];
+    tops[lane] = top;
+    middles[lane] = middle;
+    lows[lane] = low;
+    for (Index width = lanes / 2; width > 0; width /= 2) {
+      __syncthreads();
+      if (lane < width) {
+        tops[lane] += tops[lane + width];
+        middles[lane] += middles[lane + width];
+        lows[lane] += lows[lane + width];
+      }
+    }
+    if (lane == 0)
+      sums[c] = BinnedSum(slicer, static_cast<std::uint64_t>(count), tops[0], middles[0], lows[0]);
+  }
+#endif
 };
 
 /// Sum of one chunk of sums.
@@ -50,6 +101,8 @@ struct MergedSumOnChunk {
   Index count;
   View<Chunk, BinnedSum> sums;
 
+  static constexpr Index lanes = reduction_shape::lanes;
+
   void operator()(Id<Chunk> c) const {
     const Index first = c.value() * reduction_shape::chunk;
     const Index last = std::min(first + reduction_shape::chunk, count);
@@ -57,6 +110,22 @@ struct MergedSumOnChunk {
     for (Index k = first; k < last; ++k) sum.add(parts[Id<Chunk>(k)]);
     sums[c] = sum;
   }
+
+#if defined(__CUDACC__)
+  __device__ void together(Id<Chunk> c, Index lane) const {
+    const Index first = c.value() * reduction_shape::chunk;
+    const Index last = first + reduction_shape::chunk < count ? first + reduction_shape::chunk : count;
+    alignas(BinnedSum) __shared__ unsigned char memory[lanes * sizeof(BinnedSum)];
+    auto* const of_lane = reinterpret_cast<BinnedSum*>(memory);
+    of_lane[lane] = BinnedSum();
+    for (Index k = first + lane; k < last; k += lanes) of_lane[lane].add(parts[Id<Chunk>(k)]);
+    for (Index width = lanes / 2; width > 0; width /= 2) {
+      __syncthreads();
+      if (lane < width) of_lane[lane].add(of_lane[lane + width]);
+    }
+    if (lane == 0) sums[c] = of_lane[0];
+  }
+#endif
 };
 
 /// Largest of one chunk of terms.
@@ -65,6 +134,8 @@ struct MaximumOnChunk {
   Term term;
   Range<E> range;
   View<Chunk, Real> maxima;
+
+  static constexpr Index lanes = reduction_shape::lanes;
 
   void operator()(Id<Chunk> c) const {
     const Index first = range.first() + c.value() * reduction_shape::chunk;
@@ -76,12 +147,32 @@ struct MaximumOnChunk {
     }
     maxima[c] = largest;
   }
+
+#if defined(__CUDACC__)
+  __device__ void together(Id<Chunk> c, Index k) const {
+    const Index first = range.first() + c.value() * reduction_shape::chunk;
+    const Index left = range.last() - first;
+    const Index available = left < reduction_shape::chunk ? left : reduction_shape::chunk;
+    __shared__ Real lane[lanes];
+    Real largest = 0;
+    for (Index row = k; row < available; row += lanes) {
+      const Real value = term(Id<E>(first + row));
+      if (value > largest) largest = value;
+    }
+    lane[k] = largest;
+    for (Index width = lanes / 2; width > 0; width /= 2) {
+      __syncthreads();
+      if (k < width && lane[k + width] > lane[k]) lane[k] = lane[k + width];
+    }
+    if (k == 0) maxima[c] = lane[0];
+  }
+#endif
 };
 
 template <class T>
 struct ValueOfChunk {
   View<Chunk, const T> values;
-  T operator()(Id<Chunk> c) const { return values[c]; }
+  CURLEW_HOST_DEVICE T operator()(Id<Chunk> c) const { return values[c]; }
 };
 
 }  // namespace detail

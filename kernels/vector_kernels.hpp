@@ -1,8 +1,8 @@
 // Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
 #pragma once
 
-#include "kernels/executor.hpp"
 #include "kernels/field.hpp"
+#include "kernels/for_each.hpp"
 #include "kernels/reduction.hpp"
 #include "kernels/vector3.hpp"
 

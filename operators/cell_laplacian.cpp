@@ -4,6 +4,8 @@
 #include <string>
 #include <utility>
 
+#include "kernels/for_each.hpp"
+
 namespace curlew {
 
 namespace {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "kernels/for_each.hpp"
 #include "kernels/parallel.hpp"
 #include "mesh/cell_shapes.hpp"
 #include "operators/cell_gradient.hpp"

@@ -417,8 +417,9 @@ void HeatDiffusion::compute_inflow() {
   }
 }
 
-/// The preconditioner changes with the step and with convection only. On several ranks each has one of its own nodes, as if
-/// those of the others were held: with multigrid the iterates, but not what they converge to, depend on how the mesh is divided.
+/// The preconditioner changes with the step and with convection only. On several ranks each has one of its
+/// own nodes, as if those of the others were held: with multigrid the iterates, but not what they converge
+/// to, depend on how the mesh is divided.
 void HeatDiffusion::set_preconditioner(Real per_step, Real implicit_weight) {
   const std::pair<Real, Real> now{per_step, implicit_weight};
   if (preconditioner_for_ == now) return;

@@ -4,6 +4,7 @@
 #include <numeric>
 #include <utility>
 
+#include "kernels/for_each.hpp"
 #include "operators/node_diffusion.hpp"
 
 namespace curlew {

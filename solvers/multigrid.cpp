@@ -1,17 +1,16 @@
 // Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
 #include "solvers/multigrid.hpp"
 
-#include <Eigen/Dense>
 #include <cmath>
 #include <utility>
 #include <vector>
 
 #include "kernels/field.hpp"
+#include "kernels/for_each.hpp"
 #include "kernels/incidence.hpp"
-#include "kernels/parallel.hpp"
 #include "kernels/reduction.hpp"
 #include "mesh/entities.hpp"
-#include "solvers/smoothed_aggregation.hpp"
+#include "solvers/multigrid_hierarchy.hpp"
 
 namespace curlew {
 
@@ -161,91 +160,6 @@ class SparseOperator {
   ConstantArray<float> coefficient_;
 };
 
-/// 1 / sqrt(a_ii), 0 for an unknown that is held.
-std::vector<Real> scale_to_unit_diagonal(const SymmetricMatrix& matrix) {
-  std::vector<Real> scale(matrix.diagonal.size());
-  for (std::size_t i = 0; i < scale.size(); ++i) {
-    scale[i] = matrix.diagonal[i] > 0 ? 1 / std::sqrt(matrix.diagonal[i]) : 0;
-  }
-  return scale;
-}
-
-/// diag(left) rows diag(right).
-void scale_rows(const std::vector<Real>& left, const std::vector<Real>& right, SparseRows& rows) {
-  parallel_for(left.size(), [&](std::size_t i) {
-    for (Index k = rows.starts[i]; k < rows.starts[i + 1]; ++k) {
-      rows.values[at(k)] *= left[i] * right[at(rows.columns[at(k)])];
-    }
-  });
-}
-
-/// An upper bound of the eigenvalues of a matrix of unit diagonal: the smaller of the largest row sum of
-/// magnitudes (Gershgorin) and, where that is far from 2, the estimate of some power iterations with a
-/// margin.
-Real largest_eigenvalue(const SparseRows& off_diagonal) {
-  const std::size_t rows = at(off_diagonal.rows());
-  Real bound = 1;
-  for (std::size_t i = 0; i < rows; ++i) {
-    Real sum = 1;
-    for (Index k = off_diagonal.starts[i]; k < off_diagonal.starts[i + 1]; ++k) {
-      sum += std::abs(off_diagonal.values[at(k)]);
-    }
-    bound = std::max(bound, sum);
-  }
-  constexpr int iterations = 12;
-  constexpr Real margin = 1.1;
-  std::vector<Real> x(rows), image(rows);
-  std::uint32_t state = 1;  // a fixed sequence without pattern (Numerical Recipes' linear congruence)
-  for (Real& value : x) {
-    state = state * 1664525u + 1013904223u;
-    value = static_cast<Real>(state) / 4294967296.0 - 0.5;
-  }
-  Real eigenvalue = 0;
-  for (int iteration = 0; iteration < iterations; ++iteration) {
-    parallel_for(rows, [&](std::size_t i) {
-      Real sum = x[i];
-      for (Index k = off_diagonal.starts[i]; k < off_diagonal.starts[i + 1]; ++k) {
-        sum += off_diagonal.values[at(k)] * x[at(off_diagonal.columns[at(k)])];
-      }
-      image[i] = sum;
-    });
-    Real xx = 0, xy = 0, yy = 0;
-    for (std::size_t i = 0; i < rows; ++i) {
-      xx += x[i] * x[i];
-      xy += x[i] * image[i];
-      yy += image[i] * image[i];
-    }
-    if (!(yy > 0)) break;
-    eigenvalue = std::sqrt(yy / xx);
-    for (std::size_t i = 0; i < rows; ++i) x[i] = image[i] / std::sqrt(yy);
-  }
-  return std::min(bound, margin * eigenvalue);
-}
-
-/// The pseudo-inverse, row by row.
-std::vector<float> dense_pseudo_inverse(const SparseRows& off_diagonal, const std::vector<Real>& scale) {
-  const Eigen::Index size = off_diagonal.rows();
-  Eigen::MatrixXd dense = Eigen::MatrixXd::Zero(size, size);
-  for (Index i = 0; i < off_diagonal.rows(); ++i) {
-    dense(i, i) = scale[at(i)] > 0 ? 1 : 0;
-    for (Index k = off_diagonal.starts[at(i)]; k < off_diagonal.starts[at(i) + 1]; ++k) {
-      dense(i, off_diagonal.columns[at(k)]) += off_diagonal.values[at(k)];
-    }
-  }
-  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> modes(dense);
-  // What rounding leaves of an eigenvalue that is zero; jumps of 1e6 in the coefficients stay far above it.
-  constexpr Real smallest = 1e-12;
-  const Eigen::VectorXd inverse =
-      modes.eigenvalues().unaryExpr([&](Real value) { return value > smallest ? 1 / value : 0; });
-  const Eigen::MatrixXd result =
-      modes.eigenvectors() * inverse.asDiagonal() * modes.eigenvectors().transpose();
-  std::vector<float> rows(at(size * size));
-  for (Eigen::Index i = 0; i < size; ++i) {
-    for (Eigen::Index j = 0; j < size; ++j) rows[at(i * size + j)] = static_cast<float>(result(i, j));
-  }
-  return rows;
-}
-
 struct ChebyshevCoefficients {
   float momentum, gain;
 };
@@ -269,35 +183,14 @@ std::vector<ChebyshevCoefficients> chebyshev(Real largest, Real width, int degre
 
 class MultigridCycle {
  public:
-  MultigridCycle(const Executor& executor, SymmetricMatrix matrix) : executor_(executor) {
-    std::vector<AggregationLevel> levels = smoothed_aggregation(std::move(matrix), coarsest_size);
-    std::vector<Real> scale = scale_to_unit_diagonal(levels[0].matrix);
-    scale_ = ConstantArray<Real>(scale);
-    std::size_t entries = 0;
-    const std::size_t finest = levels[0].matrix.off_diagonal.columns.size() + scale.size();
-    for (std::size_t l = 0; l < levels.size(); ++l) {
-      AggregationLevel& level = levels[l];
-      SparseRows& off_diagonal = level.matrix.off_diagonal;
-      entries += off_diagonal.columns.size() + scale.size();
-      scale_rows(scale, scale, off_diagonal);
-      const bool last = l + 1 == levels.size();
-      if (last && off_diagonal.rows() <= coarsest_size) {
-        inverse_ = ConstantArray<float>(dense_pseudo_inverse(off_diagonal, scale));
-      }
-      const Real largest = largest_eigenvalue(off_diagonal);
-      levels_.emplace_back(executor, std::move(off_diagonal), chebyshev(largest, width, degree));
-      if (last) break;
-      const std::vector<Real> coarse_scale = scale_to_unit_diagonal(levels[l + 1].matrix);
-      std::vector<Real> up(scale.size()), down(coarse_scale.size());
-      for (std::size_t i = 0; i < up.size(); ++i) up[i] = scale[i] > 0 ? 1 / scale[i] : 0;
-      for (std::size_t i = 0; i < down.size(); ++i) down[i] = coarse_scale[i];
-      scale_rows(up, down, level.prolongation);
-      scale_rows(down, up, level.restriction);
-      levels_.back().prolongation = SparseOperator(std::move(level.prolongation));
-      levels_.back().restriction = SparseOperator(std::move(level.restriction));
-      scale = coarse_scale;
+  MultigridCycle(const Executor& executor, MultigridHierarchy hierarchy)
+      : executor_(executor),
+        scale_(std::move(hierarchy.scale)),
+        inverse_(std::move(hierarchy.coarsest_inverse)),
+        complexity_(hierarchy.operator_complexity) {
+    for (MultigridHierarchy::Level& level : hierarchy.levels) {
+      levels_.emplace_back(executor, std::move(level), chebyshev(level.largest_eigenvalue, width, degree));
     }
-    complexity_ = static_cast<Real>(entries) / static_cast<Real>(finest);
   }
 
   template <class E>
@@ -322,20 +215,19 @@ class MultigridCycle {
   const Executor& executor() const { return executor_; }
 
  private:
-  static constexpr Index coarsest_size = 128;
   static constexpr Real width = 6;
   static constexpr int degree = 2;
 
   struct Level {
-    Level(const Executor& executor, SparseRows off_diagonal, std::vector<ChebyshevCoefficients> steps)
+    Level(const Executor& executor, MultigridHierarchy::Level level, std::vector<ChebyshevCoefficients> steps)
         : smoother(std::move(steps)),
-          right_hand_side(executor, off_diagonal.rows(), "right-hand side", "1"),
-          x(executor, off_diagonal.rows(), "correction", "1"),
+          right_hand_side(executor, level.off_diagonal.rows(), "right-hand side", "1"),
+          x(executor, right_hand_side.size(), "correction", "1"),
           step(alike(x)),
           spare(alike(x)),
-          matrix(std::move(off_diagonal)),
-          prolongation({}),
-          restriction({}) {}
+          matrix(std::move(level.off_diagonal)),
+          prolongation(std::move(level.prolongation)),
+          restriction(std::move(level.restriction)) {}
     std::vector<ChebyshevCoefficients> smoother;
     Field<Unknown, float> right_hand_side, x, step, spare;
     SparseOperator matrix, prolongation, restriction;
@@ -387,15 +279,17 @@ class MultigridCycle {
   }
 
   Executor executor_;
-  ConstantArray<Real> scale_;  // 1 / sqrt of the finest diagonal
-  std::vector<Level> levels_;
+  ConstantArray<Real> scale_;     // 1 / sqrt of the finest diagonal
   ConstantArray<float> inverse_;  // of the coarsest level, dense
+  std::vector<Level> levels_;
   Real complexity_ = 1;
 };
 
 template <class X>
 Multigrid<X>::Multigrid(const Executor& executor, SymmetricMatrix matrix)
-    : cycle_(std::make_unique<MultigridCycle>(executor, std::move(matrix))) {}
+    // A rank scales its own residual: no reason to wait for others.
+    : cycle_(std::make_unique<MultigridCycle>(executor.among(nullptr),
+                                              make_multigrid_hierarchy(std::move(matrix)))) {}
 
 template <class X>
 Multigrid<X>::~Multigrid() = default;

@@ -77,6 +77,7 @@ Real largest_eigenvalue(const SparseRows& off_diagonal) {
 /// The pseudo-inverse, row by row.
 std::vector<float> dense_pseudo_inverse(const SparseRows& off_diagonal, const std::vector<Real>& scale) {
   const Eigen::Index size = off_diagonal.rows();
+  if (size == 0) return {};
   Eigen::MatrixXd dense = Eigen::MatrixXd::Zero(size, size);
   for (Index i = 0; i < off_diagonal.rows(); ++i) {
     dense(i, i) = scale[at(i)] > 0 ? 1 : 0;

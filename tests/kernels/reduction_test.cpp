@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "kernels/vector_kernels.hpp"
+#include "tests/kernels/backends.hpp"
 
 namespace curlew {
 namespace {
@@ -74,8 +75,7 @@ TEST(Sum, has_the_same_bits_on_every_backend_and_at_any_number_of_threads) {
     const std::vector<Real> values = random_values(size);
     const Real expected = sum_of(values);
     EXPECT_NEAR(expected, exact_sum(values), 2e-16 * std::abs(expected)) << size;
-    for (const Executor& executor :
-         {Executor::openmp(1), Executor::openmp(2), Executor::openmp(4), Executor::debug_device()}) {
+    for (const Executor& executor : backends_beside_serial()) {
       EXPECT_EQ(sum_of(values, executor), expected) << executor.name() << " " << size;
     }
   }
@@ -185,7 +185,7 @@ TEST(Sum, of_nothing_is_zero) {
 }
 
 struct TenthOfCell {
-  float operator()(Id<Cell>) const { return 0.1f; }
+  CURLEW_HOST_DEVICE float operator()(Id<Cell>) const { return 0.1f; }
 };
 
 TEST(Sum, of_a_million_single_precision_terms_is_far_more_accurate_than_a_running_sum) {

@@ -6,6 +6,7 @@
 #include <Eigen/Dense>
 #include <cmath>
 
+#include "tests/kernels/backends.hpp"
 #include "tests/mesh/shelf.hpp"
 #include "tests/operators/operator_matrix.hpp"
 
@@ -61,7 +62,7 @@ TEST_P(CellLaplacianOnShelf, has_the_same_bits_on_every_backend) {
     return outflow.to_host();
   };
   const std::vector<Real> expected = result(Executor::serial());
-  for (const Executor& executor : {Executor::openmp(2), Executor::debug_device()})
+  for (const Executor& executor : backends_beside_serial())
     EXPECT_EQ(result(executor), expected) << executor.name();
 }
 
