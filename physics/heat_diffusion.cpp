@@ -425,10 +425,12 @@ void HeatDiffusion::set_preconditioner(Real per_step, Real implicit_weight) {
   if (preconditioner_for_ == now) return;
   SymmetricMatrix matrix = diffusion_.matrix();
   const std::vector<Real> capacity = capacity_.to_host();
+  const std::size_t owned = at(temperature_.extent().owned);
+  const auto is_free = [&](std::size_t n) { return n < owned && !held_host_[n]; };
   parallel_for(capacity.size(), [&](std::size_t n) {
     matrix.diagonal[n] =
-        held_host_[n] ? Real(0)
-                      : per_step * capacity[n] + implicit_weight * (matrix.diagonal[n] + convection_host_[n]);
+        !is_free(n) ? Real(0)
+                    : per_step * capacity[n] + implicit_weight * (matrix.diagonal[n] + convection_host_[n]);
     for (Index k = matrix.off_diagonal.starts[n]; k < matrix.off_diagonal.starts[n + 1]; ++k) {
       const bool free = is_free(n) && is_free(at(matrix.off_diagonal.columns[at(k)]));
       matrix.off_diagonal.values[at(k)] *= free ? implicit_weight : Real(0);
