@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/checkpoint.hpp"
+#include "kernels/executor.hpp"
 #include "tests/end_to_end/program.hpp"
 
 namespace curlew::test {
