@@ -6,8 +6,8 @@
 #include <span>
 #include <vector>
 
-#include "kernels/executor.hpp"
 #include "kernels/field.hpp"
+#include "kernels/for_each.hpp"
 #include "mesh/domain.hpp"
 
 namespace curlew {

@@ -16,7 +16,7 @@ namespace curlew {
 namespace {
 
 /// All kinds of boundary, in turn over the patches, sources, and everything changing in place and time.
-HeatSettings settings_for(const Mesh& mesh, HeatScheme scheme, bool jacobi) {
+HeatSettings settings_for(const Mesh& mesh, HeatScheme scheme, Preconditioning preconditioning) {
   HeatSettings settings;
   const auto source = analytic([](Vector3 x, Real t) { return 3 * std::sin(5 * x.x + t) + x.y; });
   settings.materials.assign(mesh.topology().region_names().size(), {0.7, 1.3, source});
@@ -39,7 +39,7 @@ HeatSettings settings_for(const Mesh& mesh, HeatScheme scheme, bool jacobi) {
     }
   }
   settings.scheme = scheme;
-  settings.jacobi = jacobi;
+  settings.preconditioning = preconditioning;
   return settings;
 }
 
@@ -68,9 +68,10 @@ TEST_P(HeatOnRanks, has_the_bits_of_one_rank_in_time) {
   const Parted mesh = divided(GetParam().raw);
   const auto start = analytic([](Vector3 x, Real) { return 1 + x.x - 2 * x.y * x.z; });
   for (const HeatScheme scheme : {HeatScheme::CrankNicolson, HeatScheme::BackwardEuler}) {
-    HeatDiffusion whole(Executor::serial(), mesh.whole, settings_for(mesh.whole, scheme, true));
+    HeatDiffusion whole(Executor::serial(), mesh.whole,
+                        settings_for(mesh.whole, scheme, Preconditioning::Jacobi));
     HeatDiffusion part(Executor::serial().among(all_ranks()), mesh.part,
-                       settings_for(mesh.part, scheme, true));
+                       settings_for(mesh.part, scheme, Preconditioning::Jacobi));
     whole.start(*start, 0);
     part.start(*start, 0);
     for (int step = 1; step <= 4; ++step) {
@@ -85,12 +86,12 @@ TEST_P(HeatOnRanks, has_the_bits_of_one_rank_in_time) {
 TEST_P(HeatOnRanks, has_the_bits_of_one_rank_when_steady) {
   const Parted mesh = divided(GetParam().raw);
   const auto start = analytic([](Vector3 x, Real) { return x.x; });
-  for (const bool jacobi : {true, false}) {
+  for (const auto preconditioning : {Preconditioning::Jacobi, Preconditioning::None}) {
     for (const Executor& executor : {Executor::openmp(2), Executor::debug_device()}) {
       HeatDiffusion whole(Executor::serial(), mesh.whole,
-                          settings_for(mesh.whole, HeatScheme::CrankNicolson, jacobi));
+                          settings_for(mesh.whole, HeatScheme::CrankNicolson, preconditioning));
       HeatDiffusion part(executor.among(all_ranks()), mesh.part,
-                         settings_for(mesh.part, HeatScheme::CrankNicolson, jacobi));
+                         settings_for(mesh.part, HeatScheme::CrankNicolson, preconditioning));
       whole.start(*start, 0);
       part.start(*start, 0);
       const SolveReport expected = whole.solve_steady(), report = part.solve_steady();
@@ -107,15 +108,31 @@ TEST(HeatOnRanks, of_a_box_takes_the_steps_of_one_rank) {
   const Parted mesh = divided(make_box(CellType::Tetrahedron, {12, 12, 12}));
   const auto start = analytic([](Vector3 x, Real) { return std::sin(9 * x.x) * x.y; });
   HeatDiffusion whole(Executor::serial(), mesh.whole,
-                      settings_for(mesh.whole, HeatScheme::CrankNicolson, true));
+                      settings_for(mesh.whole, HeatScheme::CrankNicolson, Preconditioning::Jacobi));
   HeatDiffusion part(Executor::serial().among(all_ranks()), mesh.part,
-                     settings_for(mesh.part, HeatScheme::CrankNicolson, true));
+                     settings_for(mesh.part, HeatScheme::CrankNicolson, Preconditioning::Jacobi));
   whole.start(*start, 0);
   part.start(*start, 0);
   for (int step = 1; step <= 10; ++step) {
     EXPECT_EQ(part.advance_to(0.01 * step).iterations, whole.advance_to(0.01 * step).iterations);
   }
   expect_same(mesh, part, whole);
+}
+
+TEST(HeatOnRanks, with_multigrid_of_each_rank_alone_comes_to_the_same_temperatures) {
+  const Parted mesh = divided(make_box(CellType::Tetrahedron, {12, 12, 12}));
+  HeatSettings of_whole = settings_for(mesh.whole, HeatScheme::BackwardEuler, Preconditioning::Multigrid);
+  HeatSettings of_part = settings_for(mesh.part, HeatScheme::BackwardEuler, Preconditioning::Multigrid);
+  of_whole.solver.relative_tolerance = of_part.solver.relative_tolerance = 1e-12;
+  HeatDiffusion whole(Executor::serial(), mesh.whole, of_whole);
+  HeatDiffusion part(Executor::serial().among(all_ranks()), mesh.part, of_part);
+  whole.start(*constant(1), 0);
+  part.start(*constant(1), 0);
+  const int iterations = whole.advance_to(10).iterations;
+  EXPECT_LE(part.advance_to(10).iterations, 3 * iterations);
+  const Halo<Node>& halo = mesh.domain().halo<Node>();
+  const std::vector<Real> mine = part.temperature().to_host(), expected = whole.temperature().to_host();
+  for (const Id<Node> n : halo.owned()) EXPECT_NEAR(mine[at(n.value())], expected[at(halo.global(n))], 1e-10);
 }
 
 TEST(HeatOnRanks, without_a_temperature_anywhere_has_no_steady_state) {
