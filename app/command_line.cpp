@@ -11,13 +11,17 @@
 
 #include "app/diagnostics.hpp"
 #include "kernels/error.hpp"
+#include "mesh/communicator.hpp"
 
 namespace curlew {
 
 namespace {
 
-constexpr const char* version_text =
-    "curlew " CURLEW_VERSION "\nbackends: cpu (serial, OpenMP), debug device; CUDA is not built in";
+std::string version_text() {
+  return std::string("curlew " CURLEW_VERSION
+                     "\nbackends: cpu (serial, OpenMP), debug device; CUDA is not built in\nMPI is ") +
+         (built_with_mpi() ? "built in" : "not built in");
+}
 
 const std::vector<std::string> backends = {"cpu"};
 
@@ -128,7 +132,7 @@ std::string explained(const CLI::App& app, const std::vector<std::string>& argum
 
 Command parse_command_line(const std::vector<std::string>& arguments) {
   CLI::App app("Heat and incompressible flow on unstructured meshes by discrete calculus.", "curlew");
-  app.set_version_flag("--version", version_text);
+  app.set_version_flag("--version", version_text());
   app.require_subcommand(1);
 
   RunOptions run;
@@ -180,7 +184,7 @@ Command parse_command_line(const std::vector<std::string>& arguments) {
   } catch (const CLI::CallForHelp&) {
     return Answer{app.help()};
   } catch (const CLI::CallForVersion&) {
-    return Answer{std::string(version_text) + "\n"};
+    return Answer{version_text() + "\n"};
   } catch (const CLI::ParseError& error) {
     throw InputError(explained(app, arguments, error));
   }
