@@ -12,6 +12,7 @@
 #include "app/diagnostics.hpp"
 #include "kernels/error.hpp"
 #include "kernels/executor.hpp"
+#include "mesh/communicator.hpp"
 
 namespace curlew {
 
@@ -26,6 +27,7 @@ std::string version_text() {
 #else
   text += "; CUDA is not built in";
 #endif
+  text += built_with_mpi() ? "\nMPI is built in" : "\nMPI is not built in";
   return text;
 }
 
@@ -138,7 +140,7 @@ std::string explained(const CLI::App& app, const std::vector<std::string>& argum
 
 Command parse_command_line(const std::vector<std::string>& arguments) {
   CLI::App app("Heat and incompressible flow on unstructured meshes by discrete calculus.", "curlew");
-  app.set_version_flag("--version", version_text);
+  app.set_version_flag("--version", version_text());
   app.require_subcommand(1);
 
   RunOptions run;

@@ -23,7 +23,7 @@ constexpr int bins = 3;    ///< that count
 /// Bin k has the quantum 2^(40 k). These are the ones whose quanta, times 2^52, Real can represent.
 constexpr int lowest_bin = -26, highest_bin = 24;
 constexpr int lowest_top = lowest_bin + bins - 1;
-/// The top bin of a sum with a term that is infinite, not a number or above 2^998.
+/// The top bin of a sum with a term that is infinite, not a number or at least 2^999.
 constexpr int not_finite = highest_bin + 1;
 
 CURLEW_HOST_DEVICE inline std::uint64_t bits_of(Real x) {
@@ -46,8 +46,8 @@ class Slicer {
     const int above_lowest = static_cast<int>(largest >> 52) - 1023 + 2 - width * lowest_bin;
     top_ = above_lowest > width * (bins - 1) ? (above_lowest - 1) / width + lowest_bin : lowest_top;
     if (top_ > highest_bin) top_ = not_finite;
-    const int exponent = width * (top_ + 1) - 2 + 1023;
-    limit_ = static_cast<std::int64_t>(exponent) << 52;
+    const std::int64_t exponent = width * (top_ + 1) - 1 + 1023;
+    limit_ = top_ == not_finite ? 0x7fffffffffffffff : exponent << 52;
     for (int i = 0; i < bins; ++i)
       shift_[i] = top_ == not_finite ? 0 : std::ldexp(Real(1.5), 52 + width * (top_ - i));
   }
@@ -115,7 +115,7 @@ class BinnedSum {
   }
 
   /// The sum, the same whatever parts it came from; not a number where a term was infinite, not a number or
-  /// above 2^998.
+  /// at least 2^999.
   CURLEW_HOST_DEVICE Real value() const {
     if (top_ == binning::not_finite) return std::nan("");
     Real sum = 0, lost = 0;  // what roundings took from the sum (Knuth's two-sum): parts may nearly cancel

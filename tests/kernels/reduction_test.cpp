@@ -160,6 +160,18 @@ TEST(Sum, of_terms_around_every_power_of_two_is_their_sum) {
   }
 }
 
+TEST(Slicer, takes_the_terms_that_it_is_made_for) {
+  for (int exponent = -1070; exponent < 999; ++exponent) {
+    for (const Real mantissa : {1.0, 1.5, 2 - 1e-15}) {
+      const std::int64_t magnitude = binning::magnitude_of(std::ldexp(mantissa, exponent));
+      const binning::Slicer slicer(magnitude);
+      EXPECT_LT(magnitude, slicer.limit()) << exponent;
+      EXPECT_LE(slicer.top(), binning::highest_bin) << exponent;
+    }
+  }
+  EXPECT_EQ(binning::Slicer(binning::magnitude_of(std::ldexp(Real(1), 999))).top(), binning::not_finite);
+}
+
 TEST(Sum, of_terms_that_are_not_finite_or_too_large_is_not_a_number) {
   constexpr Real infinity = std::numeric_limits<Real>::infinity(),
                  nan = std::numeric_limits<Real>::quiet_NaN();
