@@ -173,6 +173,7 @@ Command parse_command_line(const std::vector<std::string>& arguments) {
   add_order(*convert_command, convert.mesh);
   convert_command->add_option("OUT", convert.output, "File to write")->required();
   add_count(*convert_command, "--partition", convert.parts, "Divide the mesh for runs on this many ranks");
+  convert_command->get_option("--order")->needs("--partition");  // parts are of a mesh with numbers
 
   BenchOptions bench;
   CLI::App* bench_command = app.add_subcommand("bench", "Time every operator on each backend");

@@ -85,7 +85,7 @@ TEST(BadInput, of_any_kind_exits_with_2_and_says_why) {
       {{"mesh", "info", "nowhere.msh"}, {"nowhere.msh"}},
       {{"mesh", "convert", "box.h5", "box.vtu"}, {"box.vtu", ".h5", ".hdf"}},
       {{"mesh", "convert", "box.h5", "/proc/box.h5"}, {"'/proc/box.h5'", "No such file"}},
-      {{"mesh", "convert", "box.h5", "b.h5", "--order", "hilbert"}, {"no option --order"}},
+      {{"mesh", "convert", "box.h5", "b.h5", "--order", "hilbert"}, {"--order requires --partition"}},
       {{"compare", "nowhere.toml"}, {"nowhere.toml: no such case file"}},
   };
   if (!cuda_problem().empty()) {
