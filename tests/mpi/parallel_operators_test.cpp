@@ -92,26 +92,25 @@ void expect_same_bits(const Parted& mesh, const std::string& name, const Make& m
   }
 }
 
+template <class Op>
+auto of_topology() {
+  return [](const Executor& executor, const Mesh& m) { return Op(executor, m.topology()); };
+}
+template <class Op>
+auto of_mesh() {
+  return [](const Executor& executor, const Mesh& m) { return Op(executor, m); };
+}
+
 void expect_operators_agree(const Parted& mesh) {
-  const auto of_topology = []<class Op>() {
-    return [](const Executor& executor, const Mesh& m) { return Op(executor, m.topology()); };
-  };
-  const auto of_mesh = []<class Op>() {
-    return [](const Executor& executor, const Mesh& m) { return Op(executor, m); };
-  };
-  expect_same_bits<DualCochain<Cell>, DualCochain<Face>>(mesh, "gradient",
-                                                         of_topology.operator()<Gradient>());
-  expect_same_bits<PrimalCochain<Face>, PrimalCochain<Cell>>(mesh, "divergence",
-                                                             of_topology.operator()<Divergence>());
-  expect_same_bits<PrimalCochain<Edge>, PrimalCochain<Face>>(mesh, "curl", of_topology.operator()<Curl>());
-  expect_same_bits<DualCochain<Face>, DualCochain<Edge>>(mesh, "rotation",
-                                                         of_topology.operator()<Rotation>());
+  expect_same_bits<DualCochain<Cell>, DualCochain<Face>>(mesh, "gradient", of_topology<Gradient>());
+  expect_same_bits<PrimalCochain<Face>, PrimalCochain<Cell>>(mesh, "divergence", of_topology<Divergence>());
+  expect_same_bits<PrimalCochain<Edge>, PrimalCochain<Face>>(mesh, "curl", of_topology<Curl>());
+  expect_same_bits<DualCochain<Face>, DualCochain<Edge>>(mesh, "rotation", of_topology<Rotation>());
   expect_same_bits<PrimalCochain<Node>, PrimalCochain<Edge>>(mesh, "node gradient",
-                                                             of_topology.operator()<NodeGradient>());
+                                                             of_topology<NodeGradient>());
   expect_same_bits<PrimalCochain<Face>, Field<Cell, Vector3>>(mesh, "interpolation",
-                                                              of_mesh.operator()<Interpolation>());
-  expect_same_bits<Field<Cell, Vector3>, DualCochain<Face>>(mesh, "integration",
-                                                            of_mesh.operator()<Integration>());
+                                                              of_mesh<Interpolation>());
+  expect_same_bits<Field<Cell, Vector3>, DualCochain<Face>>(mesh, "integration", of_mesh<Integration>());
   expect_same_bits<PrimalCochain<Node>, DualCochain<Node>>(
       mesh, "node diffusion", [](const Executor& executor, const Mesh& m) {
         std::vector<Real> conductivity;
@@ -135,9 +134,8 @@ void expect_operators_agree(const Parted& mesh) {
     star_shaped = false;
   }
   if (!star_shaped) return;
-  expect_same_bits<PrimalCochain<Face>, DualCochain<Face>>(mesh, "flux mass", of_mesh.operator()<FluxMass>());
-  expect_same_bits<Field<Face, Vector3>, Field<Face, Vector3>>(mesh, "viscous form",
-                                                               of_mesh.operator()<ViscousForm>());
+  expect_same_bits<PrimalCochain<Face>, DualCochain<Face>>(mesh, "flux mass", of_mesh<FluxMass>());
+  expect_same_bits<Field<Face, Vector3>, Field<Face, Vector3>>(mesh, "viscous form", of_mesh<ViscousForm>());
 }
 
 template <class E>
