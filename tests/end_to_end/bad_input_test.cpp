@@ -144,7 +144,8 @@ TEST(Divergence, keeps_the_checkpoints_and_what_came_before) {
   ASSERT_EQ(folder.run({"--steps", "7"}).status, 0);
   const Checkpoint earlier = read_checkpoint(folder / "out/checkpoint_7.h5");
   const Outcome outcome =
-      folder.run({"--restart", "out/checkpoint_7.h5", "--set", "solver.temperature.max_iterations=3"});
+      folder.run({"--restart", "out/checkpoint_7.h5", "--set", "solver.temperature.max_iterations=3", "--set",
+                  "solver.temperature.preconditioner=\"jacobi\""});
   EXPECT_EQ(outcome.status, 3);
   EXPECT_THAT(outcome.error, AllOf(StartsWith("error: the solve for temperature did not converge"),
                                    HasSubstr("after 3 iterations")));
@@ -162,7 +163,8 @@ TEST(Divergence, of_a_steady_case) {
     folder.edit(line, std::string(line) == "step = 0.05" ? "steady = true" : "");
   }
   const Outcome outcome =
-      folder.run({"--set", "solver.temperature.max_iterations=3", "--set", "boundary.left.value=\"300+y\"",
+      folder.run({"--set", "solver.temperature.max_iterations=3", "--set",
+                  "solver.temperature.preconditioner=\"jacobi\"", "--set", "boundary.left.value=\"300+y\"",
                   "--set", "boundary.right.coefficient=1", "--set", "boundary.right.ambient=\"290*x\"",
                   "--set", "boundary.bottom.value=1", "--set", "material.box.source=1"});
   EXPECT_EQ(outcome.status, 3) << outcome.error;

@@ -141,7 +141,7 @@ void expect_operators_agree(const Parted& mesh) {
 template <class E>
 struct ValueOf {
   View<E, const Real> x;
-  Real operator()(Id<E> i) const { return x[i]; }
+  CURLEW_HOST_DEVICE Real operator()(Id<E> i) const { return x[i]; }
 };
 
 /// Numbers, ghosts and sums of one kind of entity.
