@@ -128,8 +128,8 @@ TEST(HeatOnRanks, with_multigrid_of_each_rank_alone_comes_to_the_same_temperatur
   HeatDiffusion part(Executor::serial().among(all_ranks()), mesh.part, of_part);
   whole.start(*constant(1), 0);
   part.start(*constant(1), 0);
-  const int iterations = whole.advance_to(10).iterations;
-  EXPECT_LE(part.advance_to(10).iterations, 3 * iterations);
+  EXPECT_LE(whole.advance_to(10).iterations, 20);
+  EXPECT_LE(part.advance_to(10).iterations, 60);
   const Halo<Node>& halo = mesh.domain().halo<Node>();
   const std::vector<Real> mine = part.temperature().to_host(), expected = whole.temperature().to_host();
   for (const Id<Node> n : halo.owned()) EXPECT_NEAR(mine[at(n.value())], expected[at(halo.global(n))], 1e-10);
