@@ -14,8 +14,10 @@ namespace curlew {
 int bench_mesh(const BenchOptions& options) {
   const Mesh mesh = read_mesh(options.mesh);
   std::vector<BenchmarkRecord> records;
-  for (const Executor& executor :
-       {Executor::serial(), Executor::openmp(options.threads.value_or(omp_get_max_threads()))}) {
+  std::vector<Executor> executors{Executor::serial(),
+                                  Executor::openmp(options.threads.value_or(omp_get_max_threads()))};
+  if (cuda_problem().empty()) executors.push_back(Executor::cuda());
+  for (const Executor& executor : executors) {
     Benchmark benchmark(executor, BenchmarkSettings::beyond_cache());
     time_kernels(benchmark, mesh);
     records.insert(records.end(), benchmark.records().begin(), benchmark.records().end());

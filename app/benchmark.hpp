@@ -43,6 +43,8 @@ std::size_t last_level_cache();
 /// of the kernel, each application of a batch on fields of its own, so that no field is found in cache.
 class Benchmark {
  public:
+  struct Element;  ///< entity tag: one element of the triad
+
   Benchmark(const Executor& executor, const BenchmarkSettings& settings);
 
   const Executor& executor() const { return executor_; }
@@ -73,16 +75,16 @@ class Benchmark {
   }
 
  private:
-  struct Element;  // entity tag: one element of the triad
-
   template <class F>
   static std::size_t bytes_of(const F& field) {
     return at(field.size()) * sizeof(typename F::Value);
   }
   template <class Body>
-  static Real seconds_of(const Body& body) {
+  Real seconds_of(const Body& body) const {
+    executor_.synchronise();
     const auto start = std::chrono::steady_clock::now();
     body();
+    executor_.synchronise();
     return std::chrono::duration<Real>(std::chrono::steady_clock::now() - start).count();
   }
   static Real median(std::vector<Real> values);

@@ -283,8 +283,9 @@ void refuse_with_steady(const Section& section, std::span<const char* const> key
   }
 }
 
-void read_solver(const Section& root, std::string_view name, SolverSettings& solver) {
-  const std::vector<std::string> preconditioners = {"jacobi", "none"};
+void read_solver(const Section& root, std::string_view name, SolverSettings& solver, bool with_multigrid) {
+  const std::vector<std::string> all = {"multigrid", "jacobi", "none"};  // as Preconditioning has them
+  const auto preconditioners = std::span(all).subspan(with_multigrid ? 0 : 1);
   const Section section = root.table("solver").table(name);
   if (const auto tolerance = section.number("tolerance", {.allowed = Allowed::Positive})) {
     solver.tolerance = *tolerance;
@@ -296,11 +297,8 @@ void read_solver(const Section& root, std::string_view name, SolverSettings& sol
     }
   }
   assign(solver.max_iterations, section.integer("max_iterations", {.allowed = Allowed::Positive}));
-  if (const auto given = section.string("preconditioner"); given == "multigrid") {
-    section.error("preconditioner", "the preconditioner \"multigrid\" is not in this version; valid names: " +
-                                        join(preconditioners));
-  } else if (given) {
-    assign(solver.preconditioner, section.choice("preconditioner", preconditioners));
+  if (const auto choice = section.choice("preconditioner", preconditioners)) {
+    solver.preconditioner = static_cast<Preconditioning>(*choice + (all.size() - preconditioners.size()));
   }
 }
 

@@ -13,6 +13,7 @@
 #include "app/diagnostics.hpp"
 #include "app/mesh_settings.hpp"
 #include "kernels/vector3.hpp"
+#include "solvers/linear_solver.hpp"
 
 namespace curlew {
 
@@ -116,13 +117,11 @@ struct MonitorSettings {
       what;
 };
 
-enum class PreconditionerChoice { Jacobi, None };
-
 /// [solver.NAME]
 struct SolverSettings {
   Real tolerance = 1e-10;  ///< relative, on the l2 norm of the residual
   std::int64_t max_iterations = 10000;
-  PreconditionerChoice preconditioner = PreconditionerChoice::Jacobi;
+  Preconditioning preconditioner = Preconditioning::Multigrid;
 };
 
 /// [time] as far as all models share it.
@@ -172,7 +171,7 @@ std::optional<Real> read_step(const Section& section, std::string_view key, cons
 void refuse_with_steady(const Section& section, std::span<const char* const> keys);
 
 /// [solver.NAME] into `solver`, which holds the defaults.
-void read_solver(const Section& root, std::string_view name, SolverSettings& solver);
+void read_solver(const Section& root, std::string_view name, SolverSettings& solver, bool with_multigrid);
 
 /// An expression that a steady case cannot have depend on time.
 Expression read_expression(const Section& section, std::string_view key, Rule rule, bool steady);

@@ -11,15 +11,27 @@
 
 #include "app/diagnostics.hpp"
 #include "kernels/error.hpp"
+#include "kernels/executor.hpp"
+#include "mesh/communicator.hpp"
 
 namespace curlew {
 
 namespace {
 
-constexpr const char* version_text =
-    "curlew " CURLEW_VERSION "\nbackends: cpu (serial, OpenMP), debug device; CUDA is not built in";
+/// What is built in, and why what is not there is not.
+std::string version_text() {
+  std::string text = "curlew " CURLEW_VERSION "\nbackends: cpu (serial, OpenMP), debug device";
+#if defined(CURLEW_CUDA)
+  text += ", cuda";
+  if (const std::string problem = cuda_problem(); !problem.empty()) text += "\ncuda: " + problem;
+#else
+  text += "; CUDA is not built in";
+#endif
+  text += built_with_mpi() ? "\nMPI is built in" : "\nMPI is not built in";
+  return text;
+}
 
-const std::vector<std::string> backends = {"cpu"};
+const std::vector<std::string> backends = {"cpu", "cuda"};
 
 template <class Number>
 std::optional<Number> number_in(const std::string& text) {
@@ -128,7 +140,7 @@ std::string explained(const CLI::App& app, const std::vector<std::string>& argum
 
 Command parse_command_line(const std::vector<std::string>& arguments) {
   CLI::App app("Heat and incompressible flow on unstructured meshes by discrete calculus.", "curlew");
-  app.set_version_flag("--version", version_text);
+  app.set_version_flag("--version", version_text());
   app.require_subcommand(1);
 
   RunOptions run;
@@ -158,7 +170,10 @@ Command parse_command_line(const std::vector<std::string>& arguments) {
   CLI::App* convert_command =
       mesh_command->add_subcommand("convert", "Write a mesh as Curlew's own HDF5 mesh file or VTKHDF");
   add_mesh(*convert_command, convert.mesh, "IN");
+  add_order(*convert_command, convert.mesh);
   convert_command->add_option("OUT", convert.output, "File to write")->required();
+  add_count(*convert_command, "--partition", convert.parts, "Divide the mesh for runs on this many ranks");
+  convert_command->get_option("--order")->needs("--partition");  // parts are of a mesh with numbers
 
   BenchOptions bench;
   CLI::App* bench_command = app.add_subcommand("bench", "Time every operator on each backend");
@@ -178,18 +193,20 @@ Command parse_command_line(const std::vector<std::string>& arguments) {
   } catch (const CLI::CallForHelp&) {
     return Answer{app.help()};
   } catch (const CLI::CallForVersion&) {
-    return Answer{std::string(version_text) + "\n"};
+    return Answer{version_text() + "\n"};
   } catch (const CLI::ParseError& error) {
     throw InputError(explained(app, arguments, error));
   }
 
   if (run_command->parsed()) {
-    if (run.backend == "cuda") {
-      throw InputError("this curlew was built without CUDA; use --backend cpu");
-    }
-    if (run.backend != "cpu") {
+    if (std::ranges::find(backends, run.backend) == backends.end()) {
       throw InputError(fmt::format("there is no backend \"{}\"{}", run.backend,
                                    suggestion(run.backend, backends, "backends")));
+    }
+    if (run.backend == "cuda") {
+      if (const std::string problem = cuda_problem(); !problem.empty()) {
+        throw InputError("--backend cuda: " + problem);
+      }
     }
     return run;
   }

@@ -41,6 +41,7 @@ struct MeshInfoOptions {
 struct MeshConvertOptions {
   MeshSettings mesh;
   std::filesystem::path output;
+  std::optional<int> parts;  ///< at least 1: divide the mesh for runs on that many ranks
 };
 
 /// curlew bench MESH

@@ -79,7 +79,8 @@ class FlowReader {
   RigidRotation read_rotation(const Section& section);
   Inlet read_inlet(const Section& section);
   Inlet read_inlet_table(const Section& section);
-  SolverControl read_control(std::string_view name, const SolverControl& defaults, bool& jacobi) const;
+  SolverControl read_control(std::string_view name, const SolverControl& defaults,
+                             Preconditioning& preconditioning) const;
   void check_periodic() const;
   void check_monitors();
   void check_quantity() const;
@@ -393,19 +394,20 @@ Inlet FlowReader::read_inlet_table(const Section& section) {
 }
 
 SolverControl FlowReader::read_control(std::string_view name, const SolverControl& defaults,
-                                       bool& jacobi) const {
-  SolverSettings settings{defaults.relative_tolerance, defaults.max_iterations, PreconditionerChoice::Jacobi};
-  read_solver(root_, name, settings);
-  jacobi = settings.preconditioner == PreconditionerChoice::Jacobi;
+                                       Preconditioning& preconditioning) const {
+  SolverSettings settings{defaults.relative_tolerance, defaults.max_iterations, preconditioning};
+  read_solver(root_, name, settings, preconditioning == Preconditioning::Multigrid);
+  preconditioning = settings.preconditioner;
   return {settings.tolerance, defaults.absolute_tolerance, static_cast<int>(settings.max_iterations)};
 }
 
 void FlowReader::read_solvers() {
   FlowSettings& flow = case_.flow;
-  flow.momentum = read_control("momentum", flow.momentum, flow.momentum_jacobi);
-  flow.pressure = read_control("pressure", flow.pressure, flow.pressure_jacobi);
+  flow.momentum = read_control("momentum", flow.momentum, flow.momentum_preconditioning);
+  flow.pressure = read_control("pressure", flow.pressure, flow.pressure_preconditioning);
   if (case_.method == FlowMethod::ExactFractionalStep) {
-    flow.streamfunction = read_control("streamfunction", flow.streamfunction, flow.streamfunction_jacobi);
+    flow.streamfunction =
+        read_control("streamfunction", flow.streamfunction, flow.streamfunction_preconditioning);
   }
 }
 

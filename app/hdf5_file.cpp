@@ -42,6 +42,10 @@ hid_t native_type<std::int64_t>() {
   return H5T_NATIVE_INT64;
 }
 template <>
+hid_t native_type<std::int32_t>() {
+  return H5T_NATIVE_INT32;
+}
+template <>
 hid_t native_type<std::uint8_t>() {
   return H5T_NATIVE_UINT8;
 }
@@ -141,6 +145,7 @@ void Hdf5Writer::write(const std::string& name, std::span<const T> values, int c
 
 template void Hdf5Writer::write(const std::string&, std::span<const double>, int);
 template void Hdf5Writer::write(const std::string&, std::span<const std::int64_t>, int);
+template void Hdf5Writer::write(const std::string&, std::span<const std::int32_t>, int);
 template void Hdf5Writer::write(const std::string&, std::span<const std::uint8_t>, int);
 
 void Hdf5Writer::write_attribute(const std::string& object, const std::string& name,
@@ -210,7 +215,45 @@ std::vector<T> Hdf5Reader::read(const std::string& name) const {
 
 template std::vector<double> Hdf5Reader::read(const std::string&) const;
 template std::vector<std::int64_t> Hdf5Reader::read(const std::string&) const;
+template std::vector<std::int32_t> Hdf5Reader::read(const std::string&) const;
 template std::vector<std::uint8_t> Hdf5Reader::read(const std::string&) const;
+
+template <class T>
+std::vector<T> Hdf5Reader::read_rows(const std::string& name, std::int64_t first, std::int64_t count) const {
+  const Handle dataset(H5Dopen2(file_, name.c_str(), H5P_DEFAULT), H5Dclose);
+  if (dataset.invalid()) fail(name);
+  const Handle space(H5Dget_space(dataset), H5Sclose);
+  std::array<hsize_t, 2> shape = {0, 1};
+  const int dimensions = H5Sget_simple_extent_ndims(space);
+  if (dimensions < 1 || dimensions > 2 || H5Sget_simple_extent_dims(space, shape.data(), nullptr) < 0)
+    fail(name);
+  if (first < 0 || count < 0 || static_cast<hsize_t>(first + count) > shape[0]) {
+    throw InputError(fmt::format("{}: '{}' has {} rows, wanted are {} from {}; the file is damaged",
+                                 path_.string(), name, shape[0], count, first));
+  }
+  std::vector<T> values(static_cast<std::size_t>(count) * shape[1]);
+  if (values.empty()) return values;
+  const std::array<hsize_t, 2> start = {static_cast<hsize_t>(first), 0},
+                               size = {static_cast<hsize_t>(count), shape[1]};
+  const Handle part(H5Screate_simple(dimensions, size.data(), nullptr), H5Sclose);
+  if (H5Sselect_hyperslab(space, H5S_SELECT_SET, start.data(), nullptr, size.data(), nullptr) < 0 ||
+      H5Dread(dataset, native_type<T>(), part, space, H5P_DEFAULT, values.data()) < 0) {
+    fail(name);
+  }
+  return values;
+}
+
+template std::vector<double> Hdf5Reader::read_rows(const std::string&, std::int64_t, std::int64_t) const;
+template std::vector<std::int64_t> Hdf5Reader::read_rows(const std::string&, std::int64_t,
+                                                         std::int64_t) const;
+template std::vector<std::int32_t> Hdf5Reader::read_rows(const std::string&, std::int64_t,
+                                                         std::int64_t) const;
+template std::vector<std::uint8_t> Hdf5Reader::read_rows(const std::string&, std::int64_t,
+                                                         std::int64_t) const;
+
+bool Hdf5Reader::has(const std::string& name) const {
+  return H5Lexists(file_, name.c_str(), H5P_DEFAULT) > 0;
+}
 
 std::vector<std::string> Hdf5Reader::members(const std::string& group) const {
   const Handle opened(H5Gopen2(file_, group.c_str(), H5P_DEFAULT), H5Gclose);

@@ -45,7 +45,7 @@ class Hdf5Writer {
   /// Creates a group; its parent must exist.
   void create_group(const std::string& name);
   /// Writes a dataset of shape (values.size()), or (values.size() / columns, columns) for columns > 1.
-  /// T: double, std::int64_t or std::uint8_t.
+  /// T: double, std::int64_t, std::int32_t or std::uint8_t.
   template <class T>
   void write(const std::string& name, std::span<const T> values, int columns = 1);
   /// Gives a group or dataset an attribute: a row of integers, or a text (not empty) of fixed length.
@@ -79,6 +79,10 @@ class Hdf5Reader {
   /// Reads a whole dataset, row by row. T as in Hdf5Writer::write.
   template <class T>
   std::vector<T> read(const std::string& name) const;
+  /// Reads `count` rows from row `first` on, and nothing else.
+  template <class T>
+  std::vector<T> read_rows(const std::string& name, std::int64_t first, std::int64_t count) const;
+  bool has(const std::string& name) const;
   /// Names of the datasets and groups in a group, sorted.
   std::vector<std::string> members(const std::string& group) const;
 

@@ -93,7 +93,7 @@ HeatCase read_heat_case(const CaseFile& file, Location location, const std::file
          initial.expression("temperature", {.required = !steady, .unit = temperature_unit}));
   read_materials(root, heat_case);
   read_boundaries(root, heat_case);
-  read_solver(root, "temperature", heat_case.solver);
+  read_solver(root, "temperature", heat_case.solver, true);
   file.finish();
   return heat_case;
 }

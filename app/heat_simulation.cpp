@@ -80,7 +80,7 @@ HeatSettings heat_settings(const HeatCase& settings, const Mesh& mesh) {
   heat.scheme = settings.scheme;
   heat.solver.relative_tolerance = settings.solver.tolerance;
   heat.solver.max_iterations = static_cast<int>(settings.solver.max_iterations);
-  heat.jacobi = settings.solver.preconditioner == PreconditionerChoice::Jacobi;
+  heat.preconditioning = settings.solver.preconditioner;
   return heat;
 }
 

@@ -104,7 +104,8 @@ std::unique_ptr<Simulation> make_simulation(const Executor& executor, const Load
 }
 
 Executor make_executor(const std::string& backend, std::optional<int> threads) {
-  REQUIRE(backend == "cpu", "backend '" + backend + "' is not built in");
+  if (backend == "cuda") return Executor::cuda();
+  REQUIRE(backend == "cpu", "there is no backend '" + backend + "'");
   if (threads) omp_set_num_threads(*threads);
   return Executor::openmp(threads.value_or(omp_get_max_threads()));
 }

@@ -35,7 +35,8 @@ LoadedCase load_case(const std::filesystem::path& path, std::span<const std::str
 /// The run that a case describes; not started yet. The case must outlive it.
 std::unique_ptr<Simulation> make_simulation(const Executor& executor, const LoadedCase& loaded);
 
-/// Executor of the backend "cpu" with the given number of threads (nothing: all cores).
+/// Executor of the backend "cpu" with the given number of threads (nothing: all cores), or of "cuda"; throws
+/// InputError where there is no GPU.
 Executor make_executor(const std::string& backend, std::optional<int> threads);
 
 }  // namespace curlew

@@ -21,7 +21,17 @@ int mesh_convert(const MeshConvertOptions& options) {
   }
   const RawMesh raw = read_raw_mesh(options.mesh);
   for (const std::string& note : raw.notes) std::cout << "note: " << note << '\n';
-  if (extension == ".h5") {
+  if (options.parts) {
+    if (extension != ".h5") {
+      throw InputError(
+          fmt::format("{}: only a mesh file (.h5) can be divided into parts", options.output.string()));
+    }
+    const Mesh mesh(raw, options.mesh.order);
+    const StoredPartition stored{make_partition(mesh.topology(), static_cast<Index>(*options.parts)),
+                                 options.mesh.order};
+    write_mesh_file(options.output, raw, mesh, stored);
+    std::cout << description(assess(mesh.topology(), stored.partition)) << '\n';
+  } else if (extension == ".h5") {
     write_mesh_file(options.output, raw);
   } else {
     std::vector<double> region(raw.cell_region.begin(), raw.cell_region.end());

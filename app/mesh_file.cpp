@@ -2,9 +2,11 @@
 #include "app/mesh_file.hpp"
 
 #include <fmt/format.h>
+#include <zlib.h>
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <span>
 
 #include "app/checked_hdf5.hpp"
@@ -16,6 +18,7 @@ namespace curlew {
 namespace {
 
 const CheckedFormat format{"mesh file", 2};
+constexpr std::int64_t part_layout = 1;  // version of what is in /parts
 
 std::vector<std::int64_t> widened(const std::vector<Index>& values) {
   return {values.begin(), values.end()};
@@ -96,10 +99,7 @@ void require_sound(const RawMesh& raw, const std::filesystem::path& path) {
   }
 }
 
-}  // namespace
-
-void write_mesh_file(const std::filesystem::path& path, const RawMesh& raw) {
-  Hdf5Writer file(path, checked_user_block);
+void write_raw_mesh(Hdf5Writer& file, const RawMesh& raw) {
   file.create_group("/mesh");
   const std::vector<std::int64_t> dimension{raw.dimension};
   file.write<std::int64_t>("/mesh/dimension", dimension);
@@ -116,7 +116,160 @@ void write_mesh_file(const std::filesystem::path& path, const RawMesh& raw) {
   file.write<std::int64_t>("/mesh/boundary_patch", widened(raw.boundary_patch));
   file.write<std::uint8_t>("/mesh/region_names", packed(raw.region_names));
   file.write<std::uint8_t>("/mesh/patch_names", packed(raw.patch_names));
+}
+
+/// One member of all parts, one part after the other.
+struct Column {
+  std::vector<std::int64_t> starts{0};
+  std::vector<Index> indices;
+  std::vector<std::int64_t> integers;
+  std::vector<std::uint8_t> bytes;
+  std::vector<double> reals;
+  int width = 1;  // of a row of reals
+};
+
+class Columns {
+ public:
+  void operator()(const std::string& name, const std::int64_t& value) {
+    add(name, &Column::integers, &value, 1);
+  }
+  void operator()(const std::string& name, const std::vector<Index>& values) {
+    add(name, &Column::indices, values.data(), values.size());
+  }
+  void operator()(const std::string& name, const std::vector<std::int64_t>& values) {
+    add(name, &Column::integers, values.data(), values.size());
+  }
+  void operator()(const std::string& name, const std::vector<std::uint8_t>& values) {
+    add(name, &Column::bytes, values.data(), values.size());
+  }
+  void operator()(const std::string& name, const std::vector<Real>& values) {
+    add(name, &Column::reals, values.data(), values.size());
+  }
+  void operator()(const std::string& name, const std::vector<Vector3>& values) {
+    columns_[name].width = 3;
+    add(name, &Column::reals, values.empty() ? nullptr : &values.data()->x, 3 * values.size());
+  }
+  void operator()(const std::string& name, const std::vector<std::string>& names) {
+    (*this)(name, packed(names));
+  }
+
+  void write(Hdf5Writer& file) const {
+    for (const auto& [name, column] : columns_) {
+      const std::string path = "/parts/" + name;
+      file.write<std::int64_t>(path + "_start", column.starts);
+      if (!column.reals.empty() || column.width > 1) {
+        file.write<double>(path, column.reals, column.width);
+      } else if (!column.integers.empty()) {
+        file.write<std::int64_t>(path, column.integers);
+      } else if (!column.bytes.empty()) {
+        file.write<std::uint8_t>(path, column.bytes);
+      } else {
+        file.write<std::int32_t>(path, column.indices);
+      }
+    }
+  }
+
+ private:
+  template <class T>
+  void add(const std::string& name, std::vector<T> Column::*values, const T* first, std::size_t count) {
+    Column& column = columns_[name];
+    (column.*values).insert((column.*values).end(), first, first + count);
+    column.starts.push_back(static_cast<std::int64_t>((column.*values).size()) / column.width);
+  }
+
+  std::map<std::string, Column> columns_;
+};
+
+/// Reads the members of one part.
+struct PartReader {
+  const Hdf5Reader& file;
+  Index rank;
+
+  template <class T>
+  std::vector<T> rows(const std::string& name) const {
+    const std::string path = "/parts/" + name;
+    const auto ends = file.read_rows<std::int64_t>(path + "_start", rank, 2);
+    return file.read_rows<T>(path, ends[0], ends[1] - ends[0]);
+  }
+  void operator()(const std::string& name, std::int64_t& value) const {
+    const auto values = rows<std::int64_t>(name);
+    value = values.empty() ? 0 : values.front();
+  }
+  template <class T>
+  void operator()(const std::string& name, std::vector<T>& values) const {
+    values = rows<T>(name);
+  }
+  void operator()(const std::string& name, std::vector<Vector3>& values) const {
+    const std::vector<double> numbers = rows<double>(name);
+    values.resize(numbers.size() / 3);
+    for (std::size_t k = 0; k < values.size(); ++k) {
+      values[k] = {numbers[3 * k], numbers[3 * k + 1], numbers[3 * k + 2]};
+    }
+  }
+  void operator()(const std::string& name, std::vector<std::string>& names) const {
+    names = unpacked(rows<std::uint8_t>(name));
+  }
+};
+
+std::int64_t checksum_of(const MeshPart& part) {
+  const std::vector<std::byte> bytes = bytes_of(part);
+  return static_cast<std::int64_t>(
+      crc32_z(0, reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size()));
+}
+
+}  // namespace
+
+void write_mesh_file(const std::filesystem::path& path, const RawMesh& raw) {
+  Hdf5Writer file(path, checked_user_block);
+  write_raw_mesh(file, raw);
   commit_checked(file, format);
+}
+
+void write_mesh_file(const std::filesystem::path& path, const RawMesh& raw, const Mesh& mesh,
+                     const StoredPartition& stored) {
+  Hdf5Writer file(path, checked_user_block);
+  write_raw_mesh(file, raw);
+  file.create_group("/parts");
+  const std::vector<std::int64_t> layout{part_layout, stored.partition.parts, static_cast<int>(stored.order)};
+  file.write<std::int64_t>("/parts/layout", layout);
+  file.write<std::int32_t>("/parts/part_of_cell", stored.partition.part_of_cell);
+  MeshDivider divider(mesh, stored.partition);
+  Columns columns;
+  std::vector<std::int64_t> checksums;
+  for (Index rank = 0; rank < stored.partition.parts; ++rank) {
+    const MeshPart part = divider.part(rank);
+    checksums.push_back(checksum_of(part));
+    visit_members(part, [&](const std::string& name, const auto& member) { columns(name, member); });
+  }
+  columns.write(file);
+  file.write<std::int64_t>("/parts/checksums", checksums);
+  commit_checked(file, format);
+}
+
+std::optional<StoredPartition> read_partition(const std::filesystem::path& path) {
+  const Hdf5Reader file(path);
+  if (!file.has("/parts")) return std::nullopt;
+  const std::vector<std::int64_t> layout = file.read<std::int64_t>("/parts/layout");
+  if (layout.size() != 3 || layout[0] != part_layout || layout[2] < 0 || layout[2] > 2) {
+    throw InputError(
+        fmt::format("{}: its parts were written by another version of curlew; write it again with "
+                    "'curlew mesh convert --partition'",
+                    path.string()));
+  }
+  return StoredPartition{{static_cast<Index>(layout[1]), file.read<std::int32_t>("/parts/part_of_cell")},
+                         static_cast<CellOrder>(layout[2])};
+}
+
+MeshPart read_mesh_part(const std::filesystem::path& path, Index rank) {
+  const Hdf5Reader file(path);
+  MeshPart part;
+  visit_members(part, PartReader{file, rank});
+  if (checksum_of(part) != file.read_rows<std::int64_t>("/parts/checksums", rank, 1)[0]) {
+    throw InputError(
+        fmt::format("{}: part {} is damaged; write it again with 'curlew mesh convert --partition'",
+                    path.string(), rank));
+  }
+  return part;
 }
 
 RawMesh read_mesh_file(const std::filesystem::path& path) {

@@ -2,6 +2,7 @@
 #include <iostream>
 
 #include "app/commands.hpp"
+#include "app/mesh_file.hpp"
 #include "app/mesh_report.hpp"
 #include "app/read_mesh.hpp"
 
@@ -10,7 +11,16 @@ namespace curlew {
 int mesh_info(const MeshInfoOptions& options) {
   const MeshSettings& settings = options.mesh;
   const Mesh mesh = read_mesh(settings);
-  std::cout << mesh_report(mesh, settings.file.string(), options.json);
+  std::optional<PartitionQuality> partition;
+  if (settings.file.extension() == ".h5") {
+    if (const auto stored = read_partition(settings.file)) {
+      const bool same_order = stored->order == settings.order;
+      partition =
+          assess(same_order ? mesh.topology() : Mesh(read_raw_mesh(settings), stored->order).topology(),
+                 stored->partition);
+    }
+  }
+  std::cout << mesh_report(mesh, settings.file.string(), options.json, partition);
   return 0;
 }
 

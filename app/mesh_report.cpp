@@ -56,7 +56,7 @@ std::int64_t product_nonzeros(const IncidenceTable<From, Middle>& left,
 template <class E>
 struct DotOfEntity {
   View<E, const Vector3> x, y;
-  Real operator()(Id<E> i) const { return dot(x[i], y[i]); }
+  CURLEW_HOST_DEVICE Real operator()(Id<E> i) const { return dot(x[i], y[i]); }
 };
 
 template <class X, class Y>
@@ -399,9 +399,24 @@ MeshIdentities check_identities(const Mesh& mesh) {
           uniform_stream(executor, mesh), linear_field(mesh)};
 }
 
-std::string mesh_report(const Mesh& mesh, const std::string& title, bool json) {
-  const Json content = report(mesh, title);
-  return json ? content.dump(2, ' ', false, Json::error_handler_t::replace) + '\n' : as_text(content);
+std::string mesh_report(const Mesh& mesh, const std::string& title, bool json,
+                        const std::optional<PartitionQuality>& partition) {
+  Json content = report(mesh, title);
+  if (partition) {
+    content["partition"] = {{"parts", partition->parts},
+                            {"empty_parts", partition->empty_parts},
+                            {"least_cells", partition->least_cells},
+                            {"most_cells", partition->most_cells},
+                            {"imbalance", partition->imbalance},
+                            {"cut_faces", partition->cut_faces},
+                            {"cut", partition->cut},
+                            {"most_neighbours", partition->most_neighbours},
+                            {"mean_neighbours", partition->mean_neighbours},
+                            {"most_ghosts", partition->most_ghosts},
+                            {"most_pieces", partition->most_pieces}};
+  }
+  if (json) return content.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
+  return as_text(content) + (partition ? "\npartition\n  " + description(*partition) + '\n' : "");
 }
 
 }  // namespace curlew

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "mesh/mesh.hpp"
+#include "mesh/partition.hpp"
 
 namespace curlew {
 
@@ -29,7 +31,8 @@ struct MeshIdentities {
 MeshIdentities check_identities(const Mesh& mesh);
 
 /// Counts, patches, regions, extent, quality, Betti numbers, memory and identities of a mesh: JSON, or text
-/// with the same content. `title`: what the user called the mesh.
-std::string mesh_report(const Mesh& mesh, const std::string& title, bool json);
+/// with the same content. `title`: what the user called the mesh. `partition`: of a mesh that is divided.
+std::string mesh_report(const Mesh& mesh, const std::string& title, bool json,
+                        const std::optional<PartitionQuality>& partition = std::nullopt);
 
 }  // namespace curlew

@@ -9,12 +9,15 @@
 #include "app/commands.hpp"
 #include "app/field_files.hpp"
 #include "app/load_case.hpp"
+#include "app/memory_estimate.hpp"
 #include "app/monitor_files.hpp"
 #include "app/progress.hpp"
 #include "app/schedule.hpp"
 #include "app/signals.hpp"
 #include "app/simulation.hpp"
 #include "app/summary.hpp"
+#include "kernels/error.hpp"
+#include "mesh/communicator.hpp"
 
 namespace curlew {
 
@@ -192,8 +195,16 @@ int run_simulation(const RunOptions& options, Simulation& simulation, int thread
 }
 
 int run_case(const RunOptions& options) {
+  if (const Communicator& ranks = *all_ranks(); ranks.ranks() > 1) {
+    if (ranks.rank() > 0) return 2;  // the first rank says it
+    throw InputError(
+        fmt::format("runs on several ranks are not offered yet, and a launcher started {}; run the case "
+                    "without it, with --threads",
+                    ranks.ranks()));
+  }
   const LoadedCase loaded = load_case(options.case_file, options.overrides);
   const Executor executor = make_executor(options.backend, options.threads);
+  require_device_memory(executor, loaded);
   return run_simulation(options, *make_simulation(executor, loaded), executor.threads());
 }
 

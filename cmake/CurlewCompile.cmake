@@ -13,11 +13,63 @@ if(CCACHE)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})
 endif()
 
+if(CURLEW_CUDA)
+  find_program(CURLEW_NVCC nvcc HINTS ENV CUDA_PATH PATHS /usr/local/cuda/bin)
+  if(CURLEW_NVCC)
+    set(CMAKE_CUDA_COMPILER ${CURLEW_NVCC})
+    set(CMAKE_CUDA_ARCHITECTURES OFF)  # named in the options below
+    include(CheckLanguage)
+    check_language(CUDA)
+  endif()
+  if(CMAKE_CUDA_COMPILER)
+    enable_language(CUDA)
+    message(STATUS "CUDA backend: yes, by ${CMAKE_CUDA_COMPILER} ${CMAKE_CUDA_COMPILER_VERSION}")
+  else()
+    message(STATUS "CUDA backend: no, nvcc was not found or does not work")
+    set(CURLEW_CUDA OFF)
+  endif()
+else()
+  message(STATUS "CUDA backend: no, CURLEW_CUDA is OFF")
+endif()
+if(CURLEW_CUDA)
+  set(CMAKE_CUDA_STANDARD 20)
+  set(CMAKE_CUDA_STANDARD_REQUIRED ON)
+  set(CMAKE_CUDA_EXTENSIONS OFF)
+  if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)  # CMake before 3.26 does not know it
+    set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION -std=c++20)
+  endif()
+  set(CMAKE_CUDA_FLAGS_RELEASE "-O3 -DNDEBUG")
+  if(CCACHE)
+    set(CMAKE_CUDA_COMPILER_LAUNCHER ${CCACHE})
+  endif()
+endif()
+
+# curlew_launches(SOURCES...): these sources of the current folder launch kernels; where there is a CUDA backend
+# nvcc compiles them.
+function(curlew_launches)
+  if(CURLEW_CUDA)
+    set_source_files_properties(${ARGN} PROPERTIES LANGUAGE CUDA)
+  endif()
+endfunction()
+
 add_library(curlew_compile INTERFACE)
+# nvcc hands the options that it does not know to the C++ compiler.
 target_compile_options(curlew_compile INTERFACE
-  -Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Werror
+  -Wall -Wextra -Wconversion -Wsign-conversion -Wshadow
+  $<$<COMPILE_LANGUAGE:CXX>:-Wpedantic>  # nvcc's own output is not
+  $<$<COMPILE_LANGUAGE:CXX>:-Werror>
+  "$<$<COMPILE_LANGUAGE:CUDA>:SHELL:-Werror all-warnings -Xcompiler=-Werror>"
   # The same bits on every backend: no contraction of a*b+c into one rounding behind the code's back.
-  -ffp-contract=off)
+  -ffp-contract=off
+  $<$<COMPILE_LANGUAGE:CUDA>:-fmad=false>
+  # Code for Hopper and portable PTX for others, from one compilation.
+  "$<$<COMPILE_LANGUAGE:CUDA>:SHELL:-gencode arch=compute_75,code=[sm_90,compute_75]>"
+  $<$<COMPILE_LANGUAGE:CUDA>:-fopenmp>
+  # A kernel that does not fit into registers is an error (assertions do not); PTX that can be read is what tests/gpu
+  # looks through.
+  "$<$<AND:$<COMPILE_LANGUAGE:CUDA>,$<CONFIG:Release>>:SHELL:-Xptxas=-warn-spills,-warn-lmem-usage,-Werror -no-compress>"
+  # What these libraries offer to the compiler of C++20 and CUDA's front end does not take.
+  "$<$<COMPILE_LANGUAGE:CUDA>:SHELL:-DFMT_USE_CONSTEXPR=1 -DEIGEN_NO_CUDA>")
 if(CURLEW_NATIVE AND CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   # Hardware gathers are microcoded on many x86 processors and slower there than scalar loads
   # (docs/performance.md); -march=native alone makes GCC emit them.

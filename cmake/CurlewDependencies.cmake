@@ -17,3 +17,15 @@ find_library(GMSH_LIBRARY gmsh REQUIRED)
 add_library(gmsh_sdk INTERFACE)
 target_include_directories(gmsh_sdk SYSTEM INTERFACE ${GMSH_INCLUDE_DIR})
 target_link_libraries(gmsh_sdk INTERFACE ${GMSH_LIBRARY})
+
+find_path(METIS_INCLUDE_DIR metis.h REQUIRED)
+find_library(METIS_LIBRARY metis REQUIRED)
+add_library(metis INTERFACE)
+target_include_directories(metis SYSTEM INTERFACE ${METIS_INCLUDE_DIR})
+target_link_libraries(metis INTERFACE ${METIS_LIBRARY})
+
+# Without MPI everything works, on one rank.
+option(CURLEW_MPI "Runs on several ranks, where MPI is found" ON)
+if(CURLEW_MPI)
+  find_package(MPI COMPONENTS C)
+endif()

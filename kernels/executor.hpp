@@ -3,11 +3,12 @@
 
 #include <memory>
 #include <string>
-#include <type_traits>
+#include <utility>
 #include <variant>
 
 #include "kernels/id.hpp"
 #include "kernels/memory.hpp"
+#include "kernels/ranks.hpp"
 
 namespace curlew {
 
@@ -53,14 +54,42 @@ struct DebugDevice {
   }
 };
 
+#if defined(CURLEW_CUDA)
+/// One GPU: kernels run one after the other on a stream while the host goes on; a copy to the host waits for
+/// them.
+struct Cuda {
+  static constexpr MemorySpace space = MemorySpace::Cuda;
+
+  /// Only where the compiler is CUDA's (kernels/for_each.hpp).
+  template <class E, class Kernel>
+  void for_each(Range<E> range, const Kernel& kernel) const;
+};
+#endif
+
+/// Why `Executor::cuda()` cannot be had, as a sentence that says what would be right; empty where it can.
+std::string cuda_problem();
+
 /// The run-time backend; visited once per launch, never per entity. Cheap to copy.
 class Executor {
  public:
+#if defined(CURLEW_CUDA)
+  using Backend = std::variant<Serial, OpenMP, DebugDevice, Cuda>;
+#else
   using Backend = std::variant<Serial, OpenMP, DebugDevice>;
+#endif
 
-  static Executor serial() { return Executor(Serial{}); }
-  static Executor openmp(int threads) { return Executor(OpenMP{threads}); }
-  static Executor debug_device() { return Executor(DebugDevice{}); }
+  static Executor serial() {
+    return Executor(Serial{});
+  }
+  static Executor openmp(int threads) {
+    return Executor(OpenMP{threads});
+  }
+  static Executor debug_device() {
+    return Executor(DebugDevice{});
+  }
+  /// The GPU of this number; a process uses one, the first it asks for. Throws InputError with
+  /// cuda_problem(), or where there is no GPU of that number.
+  static Executor cuda(int device = 0);
 
   MemorySpace space() const {
     return std::visit([](const auto& backend) { return backend.space; }, backend_);
@@ -71,7 +100,22 @@ class Executor {
     return openmp ? openmp->threads : 1;
   }
   std::string name() const;
-  const Backend& backend() const { return backend_; }
+  /// Waits for the kernels launched so far; throws Error where one failed.
+  void synchronise() const;
+  const Backend& backend() const {
+    return backend_;
+  }
+
+  /// The same, of one of several ranks that reduce together: sums and maxima over what all of them have.
+  Executor among(std::shared_ptr<const Ranks> ranks) const {
+    Executor executor = *this;
+    executor.ranks_ = std::move(ranks);
+    return executor;
+  }
+  /// Null: of a rank alone.
+  const Ranks* ranks() const {
+    return ranks_.get();
+  }
 
   /// Memory of at least `size` reals for the partial sums of a reduction; grows once and is kept.
   Real* reduction_scratch(std::size_t size) const;
@@ -81,14 +125,7 @@ class Executor {
 
   Backend backend_;
   std::shared_ptr<Buffer<Real>> scratch_;
+  std::shared_ptr<const Ranks> ranks_;
 };
-
-/// Runs `kernel(id)` for every entity of `range`. A kernel gathers and writes its own entity only, so that
-/// the order of execution cannot matter.
-template <class E, class Kernel>
-void for_each(const Executor& executor, Range<E> range, const Kernel& kernel) {
-  static_assert(std::is_trivially_copyable_v<Kernel>, "a kernel is a flat struct of views");
-  std::visit([&](const auto& backend) { backend.for_each(range, kernel); }, executor.backend());
-}
 
 }  // namespace curlew

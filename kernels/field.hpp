@@ -18,6 +18,19 @@ namespace curlew {
 /// both live on faces and must not be added; they have different types.
 enum class Cochain { No, Primal, Dual };
 
+/// How many entities a field has values on, and how many of them, the first ones, its rank owns: all, but
+/// where a mesh is divided among ranks.
+struct Extent {
+  Extent(Index size) : all(size), owned(size) {}
+  Extent(Index size, Index owned_size) : all(size), owned(owned_size) {}
+  Index all, owned;
+};
+
+/// Sets all values. Fields of a new type of value need an instantiation: kernels/fill.cpp has those of the
+/// common ones, kernels/fill.hpp the definition.
+template <class T>
+void fill_values(const Executor& executor, T* values, Index size, T value);
+
 /// Values on all entities of type `E`, in the memory of one executor, zero when made.
 template <class E, class T = Real, Cochain kind = Cochain::No>
 class Field {
@@ -26,11 +39,12 @@ class Field {
   using Value = T;
   static constexpr Cochain cochain = kind;
 
-  Field(const Executor& executor, Index size, std::string name, std::string unit)
+  Field(const Executor& executor, Extent extent, std::string name, std::string unit)
       : executor_(executor),
         name_(std::move(name)),
         unit_(std::move(unit)),
-        values_(executor.space(), static_cast<std::size_t>(size)) {
+        values_(executor.space(), static_cast<std::size_t>(extent.all)),
+        owned_(extent.owned) {
     fill(T{});
   }
 
@@ -39,18 +53,14 @@ class Field {
   const Executor& executor() const { return executor_; }
   Index size() const { return static_cast<Index>(values_.size()); }
   Range<E> range() const { return Range<E>(0, size()); }
+  /// What reductions go over.
+  Range<E> owned() const { return Range<E>(0, owned_); }
+  Extent extent() const { return {size(), owned_}; }
 
   View<E, T> view() { return View<E, T>(values_.data(), size()); }
   View<E, const T> view() const { return View<E, const T>(values_.data(), size()); }
 
-  void fill(T value) {
-    struct FillOnEntity {
-      View<E, T> values;
-      T value;
-      CURLEW_HOST_DEVICE void operator()(Id<E> i) const { values[i] = value; }
-    };
-    for_each(executor_, range(), FillOnEntity{view(), value});
-  }
+  void fill(T value) { fill_values(executor_, values_.data(), size(), value); }
   void copy_from_host(std::span<const T> host) {
     REQUIRE(host.size() == values_.size(), "field '" + name_ + "' has " + std::to_string(size()) +
                                                " values, got " + std::to_string(host.size()));
@@ -71,12 +81,13 @@ class Field {
   Executor executor_;
   std::string name_, unit_;
   Buffer<T> values_;
+  Index owned_;
 };
 
 /// A field of the same size in the same memory, zero.
 template <class E, class T, Cochain kind>
 Field<E, T, kind> alike(const Field<E, T, kind>& field) {
-  return Field<E, T, kind>(field.executor(), field.size(), field.name(), field.unit());
+  return Field<E, T, kind>(field.executor(), field.extent(), field.name(), field.unit());
 }
 
 /// Integrals over the mesh's own entities: a face flux, the integral of a vector along an edge, net outflow

@@ -44,14 +44,16 @@ class Range {
   };
 
   constexpr Range() = default;
-  constexpr Range(Index first, Index last) : first_(first), last_(last) {}
-  constexpr Index first() const { return first_; }
-  constexpr Index last() const { return last_; }
-  constexpr Index size() const { return last_ - first_; }
-  constexpr bool empty() const { return last_ <= first_; }
-  constexpr bool contains(Id<E> i) const { return i.value() >= first_ && i.value() < last_; }
-  constexpr Iterator begin() const { return Iterator(first_); }
-  constexpr Iterator end() const { return Iterator(last_); }
+  CURLEW_HOST_DEVICE constexpr Range(Index first, Index last) : first_(first), last_(last) {}
+  CURLEW_HOST_DEVICE constexpr Index first() const { return first_; }
+  CURLEW_HOST_DEVICE constexpr Index last() const { return last_; }
+  CURLEW_HOST_DEVICE constexpr Index size() const { return last_ - first_; }
+  CURLEW_HOST_DEVICE constexpr bool empty() const { return last_ <= first_; }
+  CURLEW_HOST_DEVICE constexpr bool contains(Id<E> i) const {
+    return i.value() >= first_ && i.value() < last_;
+  }
+  CURLEW_HOST_DEVICE constexpr Iterator begin() const { return Iterator(first_); }
+  CURLEW_HOST_DEVICE constexpr Iterator end() const { return Iterator(last_); }
 
  private:
   Index first_ = 0, last_ = 0;

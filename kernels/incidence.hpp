@@ -124,15 +124,20 @@ class UniformIncidence {
     const Index* first_;
   };
 
-  /// `entries`: where row `first_row` starts.
-  UniformIncidence(const Index* entries, Index first_row) : entries_(entries), first_row_(first_row) {}
+  /// `entries`: where row `first_row` starts, `first_entry` entries into the table.
+  UniformIncidence(const Index* entries, Index first_row, Index first_entry)
+      : entries_(entries), first_row_(first_row), first_entry_(first_entry) {}
   CURLEW_HOST_DEVICE Row operator[](Id<From> i) const {
     return Row(entries_ + static_cast<std::ptrdiff_t>(i.value() - first_row_) * length);
+  }
+  /// Position of the first entry of row i among all entries of the table.
+  CURLEW_HOST_DEVICE Index start(Id<From> i) const {
+    return first_entry_ + (i.value() - first_row_) * length;
   }
 
  private:
   const Index* entries_;
-  Index first_row_;
+  Index first_row_, first_entry_;
 };
 
 /// Owns a gather table; immutable. The storage layout is chosen here, invisible to kernels.
@@ -178,10 +183,10 @@ class IncidenceTable {
       return;
     }
     const Index* entries = entries_.data(space);
-    if (!head.empty()) visit_uniform(head, layout_.head_length_, entries, view(space), launch);
+    const Index in_head = head.size() * layout_.head_length_;
+    if (!head.empty()) visit_uniform(head, layout_.head_length_, entries, 0, view(space), launch);
     if (!tail.empty()) {
-      const Index* tail_entries = entries + static_cast<std::ptrdiff_t>(head.size()) * layout_.head_length_;
-      visit_uniform(tail, layout_.tail_length_, tail_entries, view(space), launch);
+      visit_uniform(tail, layout_.tail_length_, entries + in_head, in_head, view(space), launch);
     }
   }
   /// The whole table where every row has `length` entries; throws Error otherwise.
@@ -189,26 +194,26 @@ class IncidenceTable {
   UniformIncidence<From, To, length> uniform_view(MemorySpace space) const {
     REQUIRE(rows_ == 0 || (layout_.head_rows_ == rows_ && layout_.head_length_ == length),
             "the rows of this incidence table do not all have " + std::to_string(length) + " entries");
-    return UniformIncidence<From, To, length>(entries_.data(space), 0);
+    return UniformIncidence<From, To, length>(entries_.data(space), 0, 0);
   }
   /// One row, on the host.
   typename Incidence<From, To>::Row operator[](Id<From> i) const { return view(MemorySpace::Host)[i]; }
 
  private:
   template <class Launch>
-  static void visit_uniform(Range<From> range, Index length, const Index* entries,
+  static void visit_uniform(Range<From> range, Index length, const Index* entries, Index first_entry,
                             Incidence<From, To> general, const Launch& launch) {
     switch (length) {  // the lengths that meshes of one cell type have
       case 1:
-        return launch(range, UniformIncidence<From, To, 1>(entries, range.first()));
+        return launch(range, UniformIncidence<From, To, 1>(entries, range.first(), first_entry));
       case 2:
-        return launch(range, UniformIncidence<From, To, 2>(entries, range.first()));
+        return launch(range, UniformIncidence<From, To, 2>(entries, range.first(), first_entry));
       case 3:
-        return launch(range, UniformIncidence<From, To, 3>(entries, range.first()));
+        return launch(range, UniformIncidence<From, To, 3>(entries, range.first(), first_entry));
       case 4:
-        return launch(range, UniformIncidence<From, To, 4>(entries, range.first()));
+        return launch(range, UniformIncidence<From, To, 4>(entries, range.first(), first_entry));
       case 6:
-        return launch(range, UniformIncidence<From, To, 6>(entries, range.first()));
+        return launch(range, UniformIncidence<From, To, 6>(entries, range.first(), first_entry));
       default:
         return launch(range, general);
     }

@@ -8,7 +8,11 @@
 #include <new>
 #include <string>
 
+#if defined(CURLEW_CUDA)
+#include "kernels/cuda.hpp"
+#endif
 #include "kernels/error.hpp"
+#include "kernels/memory_use.hpp"
 
 namespace curlew {
 
@@ -34,12 +38,13 @@ class DebugDeviceArena {
     const std::lock_guard lock(mutex_);
     const std::size_t rounded = (bytes + page - 1) / page * page + page;  // a page apart from the next
     std::size_t offset = 0;  // first fit between the blocks in use
-    for (const auto& [start, length] : blocks_) {
+    for (const auto& [start, block] : blocks_) {
       if (start - offset >= rounded) break;
-      offset = start + length;
+      offset = start + block.length;
     }
-    if (offset + rounded > reserved) throw_out_of_memory(bytes);
-    blocks_[offset] = rounded;
+    if (offset + rounded > reserved || in_use_ + bytes > capacity_) throw_out_of_memory(bytes);
+    blocks_[offset] = {rounded, bytes};
+    in_use_ += bytes;
     used_ = std::max(used_, offset + rounded);
     protect(PROT_READ | PROT_WRITE);
     std::memset(base_ + offset, 0xFF, rounded);
@@ -50,8 +55,18 @@ class DebugDeviceArena {
   void release(void* data) {
     const std::lock_guard lock(mutex_);
     const auto block = blocks_.find(static_cast<std::size_t>(static_cast<char*>(data) - base_));
-    madvise(base_ + block->first, block->second, MADV_DONTNEED);
+    madvise(base_ + block->first, block->second.length, MADV_DONTNEED);
+    in_use_ -= block->second.asked_for;
     blocks_.erase(block);
+  }
+
+  DeviceMemory memory() {
+    const std::lock_guard lock(mutex_);
+    return {in_use_, capacity_ > in_use_ ? capacity_ - in_use_ : 0};
+  }
+  void set_capacity(std::size_t bytes) {
+    const std::lock_guard lock(mutex_);
+    capacity_ = bytes;
   }
 
   void open() {
@@ -67,6 +82,10 @@ class DebugDeviceArena {
   static constexpr std::size_t page = 4096;
   static constexpr std::size_t reserved = std::size_t{1} << 36;
 
+  struct Block {
+    std::size_t length, asked_for;  // [bytes]
+  };
+
   DebugDeviceArena() {
     void* memory = mmap(nullptr, reserved, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory == MAP_FAILED) throw_out_of_memory(reserved);
@@ -80,7 +99,8 @@ class DebugDeviceArena {
   char* base_ = nullptr;
   std::size_t used_ = 0;
   int open_ = 0;
-  std::map<std::size_t, std::size_t> blocks_;  // offset → length
+  std::map<std::size_t, Block> blocks_;  // by offset
+  std::size_t in_use_ = 0, capacity_ = reserved;
 };
 
 }  // namespace
@@ -88,6 +108,9 @@ class DebugDeviceArena {
 void* allocate_bytes(MemorySpace space, std::size_t bytes) {
   if (bytes == 0) return nullptr;
   if (space == MemorySpace::DebugDevice) return DebugDeviceArena::instance().allocate(bytes);
+#if defined(CURLEW_CUDA)
+  if (space == MemorySpace::Cuda) return cuda::allocate(bytes);
+#endif
   void* data = std::aligned_alloc(cache_line, (bytes + cache_line - 1) / cache_line * cache_line);
   if (data == nullptr) throw_out_of_memory(bytes);
   return data;
@@ -95,6 +118,9 @@ void* allocate_bytes(MemorySpace space, std::size_t bytes) {
 
 void release_bytes(MemorySpace space, void* data) noexcept {
   if (data == nullptr) return;
+#if defined(CURLEW_CUDA)
+  if (space == MemorySpace::Cuda) return cuda::release(data);
+#endif
   if (space == MemorySpace::DebugDevice) {
     DebugDeviceArena::instance().release(data);
   } else {
@@ -104,12 +130,35 @@ void release_bytes(MemorySpace space, void* data) noexcept {
 
 void copy_bytes(void* to, MemorySpace to_space, const void* from, MemorySpace from_space, std::size_t bytes) {
   if (bytes == 0) return;
+#if defined(CURLEW_CUDA)
+  const bool to_gpu = to_space == MemorySpace::Cuda, from_gpu = from_space == MemorySpace::Cuda;
+  if (to_gpu || from_gpu) {
+    REQUIRE((to_gpu || to_space == MemorySpace::Host) && (from_gpu || from_space == MemorySpace::Host),
+            "a GPU copies from and to the host alone");
+    return cuda::copy(to, from, bytes,
+                      !from_gpu ? cuda::Direction::ToDevice
+                      : to_gpu  ? cuda::Direction::OnDevice
+                                : cuda::Direction::ToHost);
+  }
+#endif
   if (to_space == MemorySpace::Host && from_space == MemorySpace::Host) {
     std::memcpy(to, from, bytes);
   } else {
     const DebugDeviceAccess access;
     std::memcpy(to, from, bytes);
   }
+}
+
+DeviceMemory device_memory(MemorySpace space) {
+#if defined(CURLEW_CUDA)
+  if (space == MemorySpace::Cuda) return {cuda::used_memory(), cuda::free_memory()};
+#endif
+  REQUIRE(space == MemorySpace::DebugDevice, "the memory of the host is not counted");
+  return DebugDeviceArena::instance().memory();
+}
+
+void set_debug_device_memory(std::size_t bytes) {
+  DebugDeviceArena::instance().set_capacity(bytes);
 }
 
 DebugDeviceAccess::DebugDeviceAccess() {

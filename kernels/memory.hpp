@@ -17,8 +17,9 @@ namespace curlew {
 
 /// Where values live. `DebugDevice` is host memory that behaves like a device's: fresh memory is poisoned
 /// with not-a-number and the host's access outside a kernel or a copy is a segmentation fault, so that a
-/// mix-up of host and device pointers shows on a machine without a GPU.
-enum class MemorySpace { Host, DebugDevice };
+/// mix-up of host and device pointers shows on a machine without a GPU. `Cuda` is the memory of the GPU that
+/// the process uses.
+enum class MemorySpace { Host, DebugDevice, Cuda };
 
 /// Uninitialised memory in `space` (poisoned on the debug device); throws `Error` with the byte count where
 /// there is not enough.

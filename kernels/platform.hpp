@@ -20,7 +20,7 @@ using Index = std::int32_t;
 using GlobalIndex = std::int64_t;
 
 /// A non-negative index as a position in a standard container.
-constexpr std::size_t at(std::int64_t index) {
+CURLEW_HOST_DEVICE constexpr std::size_t at(std::int64_t index) {
   return static_cast<std::size_t>(index);
 }
 

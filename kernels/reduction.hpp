@@ -5,19 +5,16 @@
 #include <cstddef>
 #include <type_traits>
 
-#include "kernels/executor.hpp"
+#include "kernels/for_each.hpp"
+#include "kernels/reproducible_sum.hpp"
 #include "kernels/view.hpp"
 
 namespace curlew {
 
-/// Sums have one shape whatever the backend and the number of threads, so that their bits never change:
-/// chunks of 8 rows x 256 lanes; each lane sums its rows in order, the lanes fold by halves (lane i takes
-/// lane i + 128, 64, …), and the chunk sums are summed in the same way until one is left. The rounding error
-/// grows with about 16 per factor of 2048 in length instead of with the length.
+/// Reductions go over chunks of 2048 entities, and over what these gave in the same way until one is left.
 namespace reduction_shape {
-constexpr Index lanes = 256;
-constexpr Index rows = 8;
-constexpr Index chunk = lanes * rows;
+constexpr Index chunk = 2048;
+constexpr Index lanes = 256;  ///< threads that share a chunk where many do
 constexpr Index chunks(Index terms) {
   return (terms + chunk - 1) / chunk;
 }
@@ -34,30 +31,101 @@ inline constexpr Index work_per_entity<detail::Chunk> = reduction_shape::chunk;
 
 namespace detail {
 
-/// Sum of one chunk of terms, in the fixed shape.
-template <class E, class Term, class T>
+/// Sum of one chunk of terms.
+template <class E, class Term>
 struct SumOnChunk {
   Term term;
   Range<E> range;
-  View<Chunk, T> sums;
+  View<Chunk, BinnedSum> sums;
+
+  static constexpr Index lanes = reduction_shape::lanes;
 
   void operator()(Id<Chunk> c) const {
-    constexpr Index lanes = reduction_shape::lanes;
     const Index first = range.first() + c.value() * reduction_shape::chunk;
-    const Index available = std::min(reduction_shape::chunk, range.last() - first);
-    // Row by row, so that memory is read in order.
-    T lane[lanes] = {};
-    const auto add_row = [&](Index row, Index width) {
-      for (Index k = 0; k < width; ++k) lane[k] += term(Id<E>(first + row + k));
-    };
-    Index row = 0;
-    for (; row + lanes <= available; row += lanes) add_row(row, lanes);
-    add_row(row, available - row);
-    for (Index width = lanes / 2; width > 0; width /= 2) {
-      for (Index k = 0; k < width; ++k) lane[k] += lane[k + width];
-    }
-    sums[c] = lane[0];
+    const Index count = std::min(reduction_shape::chunk, range.last() - first);
+    sums[c] = binned_sum(count, [&](Index k) -> Real { return term(Id<E>(first + k)); });
   }
+
+#if defined(__CUDACC__)
+  __device__ void together(Id<Chunk> c, Index lane) const {
+    constexpr Index rows = reduction_shape::chunk / lanes;
+    const Index first = range.first() + c.value() * reduction_shape::chunk;
+    const Index left = range.last() - first;
+    const Index count = left < reduction_shape::chunk ? left : reduction_shape::chunk;
+    // The terms wait until the largest of the chunk is known, to which all are cut.
+    __shared__ Real terms[rows][lanes];
+    std::int64_t largest = 0;
+#pragma unroll 2
+    for (Index row = 0; row < rows; ++row) {
+      const Index k = row * lanes + lane;
+      const Real value = k < count ? Real(term(Id<E>(first + k))) : Real(0);
+      terms[row][lane] = value;
+      const std::int64_t magnitude = binning::magnitude_of(value);
+      largest = magnitude > largest ? magnitude : largest;
+    }
+    __shared__ std::int64_t magnitudes[lanes];
+    magnitudes[lane] = largest;
+    for (Index width = lanes / 2; width > 0; width /= 2) {
+      __syncthreads();
+      if (lane < width && magnitudes[lane + width] > magnitudes[lane])
+        magnitudes[lane] = magnitudes[lane + width];
+    }
+    __syncthreads();
+    const binning::Slicer slicer(magnitudes[0]);
+    std::uint64_t top = 0, middle = 0, low = 0;
+#pragma unroll 2
+    for (Index row = 0; row < rows; ++row) {
+      if (row * lanes + lane < count) slicer.add(terms[row][lane], top, middle, low);
+    }
+    __shared__ std::uint64_t tops[lanes], middles[lanes], lows[lanes];
+    tops[lane] = top;
+    middles[lane] = middle;
+    lows[lane] = low;
+    for (Index width = lanes / 2; width > 0; width /= 2) {
+      __syncthreads();
+      if (lane < width) {
+        tops[lane] += tops[lane + width];
+        middles[lane] += middles[lane + width];
+        lows[lane] += lows[lane + width];
+      }
+    }
+    if (lane == 0)
+      sums[c] = BinnedSum(slicer, static_cast<std::uint64_t>(count), tops[0], middles[0], lows[0]);
+  }
+#endif
+};
+
+/// Sum of one chunk of sums.
+struct MergedSumOnChunk {
+  View<Chunk, const BinnedSum> parts;
+  Index count;
+  View<Chunk, BinnedSum> sums;
+
+  static constexpr Index lanes = reduction_shape::lanes;
+
+  void operator()(Id<Chunk> c) const {
+    const Index first = c.value() * reduction_shape::chunk;
+    const Index last = std::min(first + reduction_shape::chunk, count);
+    BinnedSum sum;
+    for (Index k = first; k < last; ++k) sum.add(parts[Id<Chunk>(k)]);
+    sums[c] = sum;
+  }
+
+#if defined(__CUDACC__)
+  __device__ void together(Id<Chunk> c, Index lane) const {
+    const Index first = c.value() * reduction_shape::chunk;
+    const Index last = first + reduction_shape::chunk < count ? first + reduction_shape::chunk : count;
+    alignas(BinnedSum) __shared__ unsigned char memory[lanes * sizeof(BinnedSum)];
+    auto* const of_lane = reinterpret_cast<BinnedSum*>(memory);
+    of_lane[lane] = BinnedSum();
+    for (Index k = first + lane; k < last; k += lanes) of_lane[lane].add(parts[Id<Chunk>(k)]);
+    for (Index width = lanes / 2; width > 0; width /= 2) {
+      __syncthreads();
+      if (lane < width) of_lane[lane].add(of_lane[lane + width]);
+    }
+    if (lane == 0) sums[c] = of_lane[0];
+  }
+#endif
 };
 
 /// Largest of one chunk of terms.
@@ -66,6 +134,8 @@ struct MaximumOnChunk {
   Term term;
   Range<E> range;
   View<Chunk, Real> maxima;
+
+  static constexpr Index lanes = reduction_shape::lanes;
 
   void operator()(Id<Chunk> c) const {
     const Index first = range.first() + c.value() * reduction_shape::chunk;
@@ -77,64 +147,109 @@ struct MaximumOnChunk {
     }
     maxima[c] = largest;
   }
+
+#if defined(__CUDACC__)
+  __device__ void together(Id<Chunk> c, Index k) const {
+    const Index first = range.first() + c.value() * reduction_shape::chunk;
+    const Index left = range.last() - first;
+    const Index available = left < reduction_shape::chunk ? left : reduction_shape::chunk;
+    __shared__ Real lane[lanes];
+    Real largest = 0;
+    for (Index row = k; row < available; row += lanes) {
+      const Real value = term(Id<E>(first + row));
+      if (value > largest) largest = value;
+    }
+    lane[k] = largest;
+    for (Index width = lanes / 2; width > 0; width /= 2) {
+      __syncthreads();
+      if (k < width && lane[k + width] > lane[k]) lane[k] = lane[k + width];
+    }
+    if (k == 0) maxima[c] = lane[0];
+  }
+#endif
 };
 
 template <class T>
 struct ValueOfChunk {
   View<Chunk, const T> values;
-  T operator()(Id<Chunk> c) const { return values[c]; }
+  CURLEW_HOST_DEVICE T operator()(Id<Chunk> c) const { return values[c]; }
 };
 
 }  // namespace detail
 
-/// Sum of `term(id)` over `range`: the same bits on every backend and at any number of threads.
+namespace detail {
+
+/// What this rank has of a sum.
+template <class E, class Term>
+BinnedSum own_sum(const Executor& executor, Range<E> range, const Term& term) {
+  BinnedSum result;
+  if (range.empty()) return result;
+  Index level = reduction_shape::chunks(range.size()), total = level;
+  for (Index n = level; n > 1;) total += n = reduction_shape::chunks(n);
+  static_assert(sizeof(BinnedSum) % sizeof(Real) == 0 && std::is_trivially_copyable_v<BinnedSum>);
+  auto* scratch = reinterpret_cast<BinnedSum*>(
+      executor.reduction_scratch(static_cast<std::size_t>(total) * (sizeof(BinnedSum) / sizeof(Real))));
+  for_each(executor, Range<Chunk>(0, level),
+           SumOnChunk<E, Term>{term, range, View<Chunk, BinnedSum>(scratch, level)});
+  while (level > 1) {
+    const Index next = reduction_shape::chunks(level);
+    for_each(executor, Range<Chunk>(0, next),
+             MergedSumOnChunk{View<Chunk, const BinnedSum>(scratch, level), level,
+                              View<Chunk, BinnedSum>(scratch + level, next)});
+    scratch += level;
+    level = next;
+  }
+  copy_bytes(&result, MemorySpace::Host, scratch, executor.space(), sizeof result);
+  return result;
+}
+
+}  // namespace detail
+
+/// Sum of `term(id)` over `range`, and over those of all ranks that the executor is among. Its bits depend on
+/// the terms alone (reproducible_sum.hpp): they are the same on every backend, at any number of threads and
+/// ranks and in any order.
 template <class E, class Term>
 auto sum(const Executor& executor, Range<E> range, const Term& term) {
   using T = std::invoke_result_t<Term, Id<E>>;
   static_assert(std::is_floating_point_v<T> && sizeof(T) <= sizeof(Real));
-  if (range.empty()) return T(0);
-  Index terms = range.size(), level = reduction_shape::chunks(terms), total = 0;
-  for (Index n = level; n > 1; n = reduction_shape::chunks(n)) total += n;
-  T* scratch = reinterpret_cast<T*>(executor.reduction_scratch(static_cast<std::size_t>(total) + 1));
-  for_each(executor, Range<detail::Chunk>(0, level),
-           detail::SumOnChunk<E, Term, T>{term, range, View<detail::Chunk, T>(scratch, level)});
-  while (level > 1) {
-    using Previous = detail::ValueOfChunk<T>;
-    const Previous previous{View<detail::Chunk, const T>(scratch, level)};
-    const Index next = reduction_shape::chunks(level);
-    for_each(executor, Range<detail::Chunk>(0, next),
-             detail::SumOnChunk<detail::Chunk, Previous, T>{previous, Range<detail::Chunk>(0, level),
-                                                            View<detail::Chunk, T>(scratch + level, next)});
-    scratch += level;
-    level = next;
-  }
-  T result;
-  copy_bytes(&result, MemorySpace::Host, scratch, executor.space(), sizeof(T));
-  return result;
+  const BinnedSum own = detail::own_sum(executor, range, term);
+  return static_cast<T>((executor.ranks() ? executor.ranks()->sum(own) : own).value());
 }
 
-/// Largest of `term(id)` over `range`, at least 0; terms that are not a number are passed over.
+namespace detail {
+
+/// What this rank has of a maximum.
 template <class E, class Term>
-Real maximum(const Executor& executor, Range<E> range, const Term& term) {
+Real own_maximum(const Executor& executor, Range<E> range, const Term& term) {
   if (range.empty()) return 0;
   Index terms = range.size(), level = reduction_shape::chunks(terms), total = 0;
   for (Index n = level; n > 1; n = reduction_shape::chunks(n)) total += n;
   Real* scratch = executor.reduction_scratch(static_cast<std::size_t>(total) + 1);
-  for_each(executor, Range<detail::Chunk>(0, level),
-           detail::MaximumOnChunk<E, Term>{term, range, View<detail::Chunk, Real>(scratch, level)});
+  for_each(executor, Range<Chunk>(0, level),
+           MaximumOnChunk<E, Term>{term, range, View<Chunk, Real>(scratch, level)});
   while (level > 1) {
-    using Previous = detail::ValueOfChunk<Real>;
-    const Previous previous{View<detail::Chunk, const Real>(scratch, level)};
+    using Previous = ValueOfChunk<Real>;
+    const Previous previous{View<Chunk, const Real>(scratch, level)};
     const Index next = reduction_shape::chunks(level);
-    for_each(executor, Range<detail::Chunk>(0, next),
-             detail::MaximumOnChunk<detail::Chunk, Previous>{
-                 previous, Range<detail::Chunk>(0, level), View<detail::Chunk, Real>(scratch + level, next)});
+    for_each(executor, Range<Chunk>(0, next),
+             MaximumOnChunk<Chunk, Previous>{previous, Range<Chunk>(0, level),
+                                             View<Chunk, Real>(scratch + level, next)});
     scratch += level;
     level = next;
   }
   Real result;
   copy_bytes(&result, MemorySpace::Host, scratch, executor.space(), sizeof(Real));
   return result;
+}
+
+}  // namespace detail
+
+/// Largest of `term(id)` over `range` and those of all ranks that the executor is among, at least 0; terms
+/// that are not a number are passed over.
+template <class E, class Term>
+Real maximum(const Executor& executor, Range<E> range, const Term& term) {
+  const Real own = detail::own_maximum(executor, range, term);
+  return executor.ranks() ? executor.ranks()->maximum(own) : own;
 }
 
 }  // namespace curlew

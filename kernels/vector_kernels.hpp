@@ -1,8 +1,8 @@
 // Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
 #pragma once
 
-#include "kernels/executor.hpp"
 #include "kernels/field.hpp"
+#include "kernels/for_each.hpp"
 #include "kernels/reduction.hpp"
 #include "kernels/vector3.hpp"
 
@@ -88,12 +88,12 @@ void conjugate_gradient_step(Real alpha, const X& direction, const Y& image, X& 
                alpha, direction.view(), image.view(), x.view(), residual.view()});
 }
 
-/// Inner product of two fields on the same entity, in the fixed shape of `sum`.
+/// Inner product of two fields on the same entity, with the bits of `sum`.
 template <class X, class Y>
 Real inner_product(const X& x, const Y& y) {
   static_assert(std::is_same_v<typename X::Entity, typename Y::Entity>);
   REQUIRE(x.size() == y.size(), "inner product of fields of different length: " + x.name() + ", " + y.name());
-  return sum(x.executor(), x.range(),
+  return sum(x.executor(), x.owned(),
              ProductOfEntity<typename X::Entity, typename X::Value>{x.view(), y.view()});
 }
 

@@ -500,6 +500,7 @@ Mesh::Mesh(RawMesh raw, CellOrder order) : Mesh(Built{Builder(std::move(raw), or
 Mesh::Mesh(Built built)
     : topology_(built.builder.take_parts()),
       geometry_(topology_, built.builder.take_positions()),
+      domain_(std::make_shared<const Domain>(topology_)),
       notes_(built.builder.take_notes()) {}
 
 }  // namespace curlew

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "mesh/domain.hpp"
 #include "mesh/geometry.hpp"
 #include "mesh/renumber.hpp"
 #include "mesh/topology.hpp"
@@ -28,12 +29,21 @@ class Mesh {
   Mesh(Topology topology, Geometry geometry, const Mesh& unfolded, std::vector<Id<Face>> unfolded_faces)
       : topology_(std::move(topology)),
         geometry_(std::move(geometry)),
+        domain_(std::make_shared<const Domain>(topology_)),
         notes_(unfolded.notes()),
         unfolded_(std::make_shared<const Mesh>(unfolded)),
         unfolded_faces_(std::move(unfolded_faces)) {}
 
+  /// A rank's part of a mesh.
+  Mesh(Topology topology, Geometry geometry, Domain domain)
+      : topology_(std::move(topology)),
+        geometry_(std::move(geometry)),
+        domain_(std::make_shared<const Domain>(std::move(domain))) {}
+
   const Topology& topology() const { return topology_; }
   const Geometry& geometry() const { return geometry_; }
+  /// What of the mesh this rank has.
+  const Domain& domain() const { return *domain_; }
   /// What a user should know about how the mesh was read and changed, a sentence each.
   const std::vector<std::string>& notes() const { return notes_; }
 
@@ -53,6 +63,7 @@ class Mesh {
 
   Topology topology_;
   Geometry geometry_;
+  std::shared_ptr<const Domain> domain_;
   std::vector<std::string> notes_;
   std::shared_ptr<const Mesh> unfolded_;  // null but on a periodic mesh
   std::vector<Id<Face>> unfolded_faces_;

@@ -7,7 +7,7 @@
 
 namespace curlew {
 
-NodeGraph::NodeGraph(const Topology& topology) {
+NodeGraph::NodeGraph(const Topology& topology) : order_(topology.node_order()) {
   const std::size_t nodes = at(topology.nodes().size());
   const auto cells_of_node = topology.cells_of_node().view(MemorySpace::Host);
   const auto nodes_of_cell = topology.nodes_of_cell().view(MemorySpace::Host);
@@ -18,7 +18,8 @@ NodeGraph::NodeGraph(const Topology& topology) {
         if (at(m.value()) != n) neighbours.push_back(m.value());
       }
     }
-    std::sort(neighbours.begin(), neighbours.end());
+    std::sort(neighbours.begin(), neighbours.end(),
+              [&](Index a, Index b) { return order_(Id<Node>(a), Id<Node>(b)); });
     neighbours.erase(std::unique(neighbours.begin(), neighbours.end()), neighbours.end());
   };
   std::vector<Index> starts(nodes + 1, 0);
@@ -43,7 +44,7 @@ Id<NodePair> NodeGraph::find(Id<Node> a, Id<Node> b) const {
   Index first = 0, last = row.size();
   while (last - first > 1) {
     const Index middle = first + (last - first) / 2;
-    (row[middle].id.value() <= b.value() ? first : last) = middle;
+    (order_(b, row[middle].id) ? last : first) = middle;
   }
   return Id<NodePair>(view.start(a) + first);
 }

@@ -5,7 +5,8 @@
 
 namespace curlew {
 
-/// The graph of nodes that share a cell, by rows: for each node its neighbours, ascending. On simplices
+/// The graph of nodes that share a cell, by rows: for each node its neighbours, ascending
+/// (NodeOrder). On simplices
 /// neighbours are joined by the mesh's own edges (in two dimensions: sides); other cells add their diagonals.
 /// An entry of the table is a NodePair, counted through all rows.
 class NodeGraph {
@@ -18,6 +19,7 @@ class NodeGraph {
   Id<NodePair> find(Id<Node> a, Id<Node> b) const;
 
  private:
+  NodeOrder order_;
   IncidenceTable<Node, Node> neighbours_;
 };
 

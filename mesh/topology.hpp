@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "kernels/incidence.hpp"
@@ -14,6 +15,20 @@ namespace curlew {
 struct Patch {
   std::string name;
   Range<Face> faces;
+};
+
+/// Whether a node comes before another in the order of the whole mesh.
+class NodeOrder {
+ public:
+  NodeOrder() = default;
+  /// `place`: of each node in that order; empty: local numbers have it.
+  explicit NodeOrder(ConstantArray<Index> place) : place_(std::move(place)) {}
+  bool operator()(Id<Node> a, Id<Node> b) const {
+    return place_.size() == 0 ? a < b : place_[at(a.value())] < place_[at(b.value())];
+  }
+
+ private:
+  ConstantArray<Index> place_;
 };
 
 /// What a Topology is made of; see its accessors.
@@ -36,6 +51,12 @@ struct TopologyParts {
   std::vector<Patch> patches;
   std::vector<std::string> region_names;
   ConstantArray<Index> region_of_cell;
+  /// Of a rank's part of a mesh, whose local numbers do not have the order of the whole mesh: cells in that
+  /// order, and the place of each node in it. Empty: local numbers have it.
+  std::vector<Index> cells_in_order;
+  ConstantArray<Index> place_of_node;
+  /// Of a rank's part: the faces of each patch, ghosts included, in the order of the whole mesh.
+  std::vector<std::vector<Index>> faces_of_patches;
 };
 
 /// The oriented cell complex: which entity bounds which, with signs. Immutable.
@@ -47,6 +68,10 @@ struct TopologyParts {
 /// an entity twice. In two dimensions an edge is the unit edge normal to the
 /// plane at a node (entities.hpp): the tables between edges and faces connect nodes with sides, and those
 /// between edges and nodes have empty rows, since nothing changes along the normal.
+///
+/// On several ranks a Topology holds a rank's part (docs/parallel-runs.md). Lower and ascending then refer to
+/// the order of the whole mesh; faces are numbered [interior | patch by patch | ghosts], and the ranges of
+/// interior and boundary faces and of patches hold what the rank owns.
 class Topology {
  public:
   explicit Topology(TopologyParts parts) : parts_(std::move(parts)) {}
@@ -61,7 +86,10 @@ class Topology {
   Range<Face> periodic_faces() const {
     return Range<Face>(parts_.interior_faces - parts_.periodic_faces, parts_.interior_faces);
   }
-  Range<Face> boundary_faces() const { return Range<Face>(parts_.interior_faces, faces().last()); }
+  Range<Face> boundary_faces() const {
+    return Range<Face>(parts_.interior_faces,
+                       patches().empty() ? parts_.interior_faces : patches().back().faces.last());
+  }
 
   const std::vector<Patch>& patches() const { return parts_.patches; }
   const std::vector<std::string>& region_names() const { return parts_.region_names; }
@@ -69,6 +97,24 @@ class Topology {
   const ConstantArray<Index>& region_of_cell() const { return parts_.region_of_cell; }
   const std::vector<CellType>& cell_types() const { return parts_.cell_types; }
   CellType cell_type(Id<Cell> c) const { return parts_.cell_types[static_cast<std::size_t>(c.value())]; }
+
+  /// The k-th cell in the order of the whole mesh. A sum over cells must follow it, or a row, where its bits
+  /// are to be the same on any number of ranks.
+  Id<Cell> cell_in_order(Index k) const {
+    return Id<Cell>(parts_.cells_in_order.empty() ? k : parts_.cells_in_order[at(k)]);
+  }
+  /// The faces of a patch in the order of the whole mesh, of all ranks' those that this rank has: what to sum
+  /// over for its nodes. (Patch::faces are those that it owns.)
+  std::vector<Id<Face>> faces_of_patch(std::size_t patch) const {
+    std::vector<Id<Face>> faces;
+    if (parts_.faces_of_patches.empty()) {
+      for (const Id<Face> f : parts_.patches[patch].faces) faces.push_back(f);
+    } else {
+      for (const Index f : parts_.faces_of_patches[patch]) faces.emplace_back(f);
+    }
+    return faces;
+  }
+  NodeOrder node_order() const { return NodeOrder(parts_.place_of_node); }
 
   /// Divergence matrix D by rows: +1 where the face's normal leaves the cell.
   const IncidenceTable<Cell, Face>& faces_of_cell() const { return parts_.faces_of_cell; }

@@ -4,6 +4,8 @@
 #include <string>
 #include <utility>
 
+#include "kernels/for_each.hpp"
+
 namespace curlew {
 
 namespace {
@@ -65,15 +67,20 @@ void CellLaplacian::apply(const DualCochain<Cell>& p, PrimalCochain<Cell>& outfl
           View<Cell, const Real>(through_boundary_.data(space), p.size()), p.view(), outflow.view()});
 }
 
-std::vector<Real> CellLaplacian::diagonal() const {
-  std::vector<Real> diagonal(through_boundary_.host().begin(), through_boundary_.host().end());
+SymmetricMatrix CellLaplacian::matrix() const {
+  SymmetricMatrix matrix;
+  matrix.diagonal.assign(through_boundary_.host().begin(), through_boundary_.host().end());
   const auto table = neighbours_of_cell_.view(MemorySpace::Host);
   for (const Id<Cell> c : Range<Cell>(0, neighbours_of_cell_.rows())) {
     for (Index k = 0; k < table[c].size(); ++k) {
-      if (table[c][k].id != c) diagonal[at(c.value())] += coefficient_[at(table.start(c) + k)];
+      const Real coefficient = coefficient_[at(table.start(c) + k)];
+      matrix.diagonal[at(c.value())] += coefficient;
+      matrix.off_diagonal.columns.push_back(table[c][k].id.value());
+      matrix.off_diagonal.values.push_back(-coefficient);
     }
+    matrix.off_diagonal.starts.push_back(static_cast<Index>(matrix.off_diagonal.columns.size()));
   }
-  return diagonal;
+  return matrix;
 }
 
 }  // namespace curlew

@@ -5,6 +5,7 @@
 
 #include "mesh/mesh.hpp"
 #include "operators/operator.hpp"
+#include "operators/symmetric_matrix.hpp"
 
 namespace curlew {
 
@@ -23,7 +24,8 @@ class CellLaplacian : public Operator<DualCochain<Cell>, PrimalCochain<Cell>> {
   void apply_transpose(const DualCochain<Cell>& p, PrimalCochain<Cell>& outflow) const override {
     apply(p, outflow);
   }
-  std::vector<Real> diagonal() const;
+  /// Spelled out; a cell has one entry per face.
+  SymmetricMatrix matrix() const;
 
  private:
   Executor executor_;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "kernels/error.hpp"
+#include "kernels/for_each.hpp"
 #include "kernels/parallel.hpp"
 #include "mesh/cell_shapes.hpp"
 

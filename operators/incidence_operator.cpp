@@ -1,6 +1,8 @@
 // Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
 #include "operators/incidence_operator.hpp"
 
+#include "kernels/for_each.hpp"
+
 namespace curlew {
 
 namespace {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "kernels/for_each.hpp"
 #include "kernels/parallel.hpp"
 #include "mesh/cell_shapes.hpp"
 #include "operators/cell_gradient.hpp"
@@ -68,8 +69,8 @@ class CellConductances {
   std::vector<Real> residue_;  // row i: how far node i's value is from the linear field of the cell
 };
 
-/// Sums the cells' conductances on the pairs, in the order of the cells, whatever the number of threads:
-/// blocks of cells are computed side by side and added one after the other.
+/// Sums the cells' conductances on the pairs, in the order of the cells, whatever the number of threads or
+/// ranks: blocks of cells are computed side by side and added one after the other.
 std::vector<Real> pair_conductances(const Mesh& mesh, const NodeGraph& graph,
                                     std::span<const Real> conductivity) {
   struct Share {
@@ -85,13 +86,13 @@ std::vector<Real> pair_conductances(const Mesh& mesh, const NodeGraph& graph,
     const Index size = std::min(block, mesh.topology().cells().size() - start);
     first[0] = 0;
     for (Index k = 0; k < size; ++k) {
-      const std::size_t count = at(nodes_of_cell[Id<Cell>(start + k)].size());
+      const std::size_t count = at(nodes_of_cell[mesh.topology().cell_in_order(start + k)].size());
       first[at(k) + 1] = first[at(k)] + count * (count - 1) / 2;
     }
     shares.resize(first[at(size)]);
     parallel_for(at(size), [&](std::size_t k) {
       thread_local CellConductances cell_conductances;
-      const Id<Cell> c(start + static_cast<Index>(k));
+      const Id<Cell> c = mesh.topology().cell_in_order(start + static_cast<Index>(k));
       const auto nodes = nodes_of_cell[c];
       std::size_t place = first[k];
       cell_conductances.compute(mesh, c, [&](std::size_t i, std::size_t j, Real conductance) {
@@ -133,17 +134,26 @@ void NodeDiffusion::apply(const PrimalCochain<Node>& temperature, DualCochain<No
   for_each(executor_, outflow.range(), OutflowOnNode{outflow_of(temperature), outflow.view()});
 }
 
-std::vector<Real> NodeDiffusion::diagonal() const {
+SymmetricMatrix NodeDiffusion::matrix() const {
   const auto neighbours_of = graph_.neighbours_of_node().view(MemorySpace::Host);
-  std::vector<Real> diagonal(at(graph_.neighbours_of_node().rows()), 0);
-  parallel_for(diagonal.size(), [&](std::size_t n) {
+  const Index nodes = graph_.neighbours_of_node().rows();
+  SymmetricMatrix matrix;
+  matrix.off_diagonal.starts.resize(at(nodes) + 1);
+  for (Index n = 0; n <= nodes; ++n) matrix.off_diagonal.starts[at(n)] = neighbours_of.start(Id<Node>(n));
+  matrix.off_diagonal.columns.resize(conductances_.size());
+  matrix.off_diagonal.values.resize(conductances_.size());
+  matrix.diagonal.assign(at(nodes), 0);
+  parallel_for(matrix.diagonal.size(), [&](std::size_t n) {
     const Id<Node> node(static_cast<Index>(n));
-    for (Index pair = neighbours_of.start(node);
-         pair < neighbours_of.start(node) + neighbours_of[node].size(); ++pair) {
-      diagonal[n] += conductances_[at(pair)];
+    std::size_t pair = at(neighbours_of.start(node));
+    for (const auto [m, sign] : neighbours_of[node]) {
+      matrix.off_diagonal.columns[pair] = m.value();
+      matrix.off_diagonal.values[pair] = -conductances_[pair];
+      matrix.diagonal[n] += conductances_[pair];
+      ++pair;
     }
   });
-  return diagonal;
+  return matrix;
 }
 
 }  // namespace curlew

@@ -6,6 +6,7 @@
 #include "mesh/mesh.hpp"
 #include "mesh/node_graph.hpp"
 #include "operators/operator.hpp"
+#include "operators/symmetric_matrix.hpp"
 
 namespace curlew {
 
@@ -51,7 +52,8 @@ class NodeDiffusion : public Operator<PrimalCochain<Node>, DualCochain<Node>> {
     apply(temperature, outflow);
   }
   /// Diagonal entries [W/K].
-  std::vector<Real> diagonal() const;
+  /// Spelled out.
+  SymmetricMatrix matrix() const;
 
   const Executor& executor() const { return executor_; }
   const NodeGraph& graph() const { return graph_; }

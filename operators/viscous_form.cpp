@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "kernels/for_each.hpp"
 #include "kernels/parallel.hpp"
 #include "mesh/cell_shapes.hpp"
 #include "operators/cell_velocity.hpp"

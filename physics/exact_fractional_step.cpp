@@ -9,6 +9,7 @@
 #include "kernels/parallel.hpp"
 #include "kernels/vector_kernels.hpp"
 #include "mesh/harmonic_fluxes.hpp"
+#include "solvers/auxiliary_space.hpp"
 
 namespace curlew {
 
@@ -102,14 +103,18 @@ std::vector<bool> given_faces(const FlowBoundaries& boundaries) {
 
 }  // namespace
 
-/// Diagonal scaling of both fields.
-class ExactFractionalStep::Jacobi : public Preconditioner<StreamVelocity> {
+/// Diagonal scaling of both fields, and for the streamfunction the smooth part of the mass.
+class ExactFractionalStep::StreamPreconditioner : public Preconditioner<StreamVelocity> {
  public:
-  Jacobi(const Executor& executor, Index edges, Index faces)
+  /// `smooth`: null for the diagonals alone.
+  StreamPreconditioner(const Executor& executor, Index edges, Index faces,
+                       std::unique_ptr<AuxiliarySpace> smooth)
       : stream_(executor, edges, "inverse diagonal", "1"),
-        velocity_(executor, faces, "inverse diagonal", "1") {}
-  /// A diagonal of 0 stands for a value that is held.
-  void set_diagonal(std::span<const Real> stream, std::span<const Real> velocity) {
+        velocity_(executor, faces, "inverse diagonal", "1"),
+        smooth_(std::move(smooth)) {}
+  /// A diagonal of 0 stands for a value that is held; `mass_factor` is that of the mass in the system.
+  void set(std::span<const Real> stream, std::span<const Real> velocity, Real mass_factor) {
+    mass_factor_ = mass_factor;
     const auto invert = [](std::span<const Real> diagonal, auto& field) {
       std::vector<Real> inverse;
       for (const Real entry : diagonal) inverse.push_back(entry > 0 ? 1 / entry : 0);
@@ -123,11 +128,14 @@ class ExactFractionalStep::Jacobi : public Preconditioner<StreamVelocity> {
              ScaledOnEdge{stream_.view(), r.stream.view(), z.stream.view()});
     for_each(velocity_.executor(), velocity_.range(),
              ScaledOnFace{velocity_.view(), r.velocity.view(), z.velocity.view()});
+    if (smooth_ && mass_factor_ > 0) smooth_->add(1 / mass_factor_, r.stream, z.stream);
   }
 
  private:
   Field<Edge> stream_;
   Field<Face> velocity_;
+  std::unique_ptr<AuxiliarySpace> smooth_;
+  Real mass_factor_ = 0;
 };
 
 /// [C Z]ᵀ (a M U + b K v) and the tangential part of b K v, U = [C Z] s.
@@ -189,7 +197,12 @@ ExactFractionalStep::ExactFractionalStep(const Executor& executor, const Mesh& m
   image_.emplace(alike(*right_hand_side_));
   last_change_.emplace(alike(unknown_->stream));
   solver_.emplace("streamfunction", settings_.streamfunction, alike(*right_hand_side_), alike(*unknown_));
-  jacobi_ = std::make_unique<Jacobi>(executor, edges, change_.size());
+  std::unique_ptr<AuxiliarySpace> smooth;
+  const bool periodic = !mesh.topology().periodic_faces().empty();  // where nodes have no one position
+  if (settings_.streamfunction_preconditioning == Preconditioning::Multigrid && !periodic)
+    smooth = std::make_unique<AuxiliarySpace>(executor, mesh, edge_is_free_);
+  preconditioner_ =
+      std::make_unique<StreamPreconditioner>(executor, edges, change_.size(), std::move(smooth));
 }
 
 ExactFractionalStep::~ExactFractionalStep() = default;
@@ -272,12 +285,13 @@ void ExactFractionalStep::set_preconditioner(Real a, Real b) {
   if (preconditioner_for_ == std::pair(a, b)) return;
   std::vector<Real> stream(mass_diagonal_.size()), tangential(tangential_diagonal_.size());
   const auto entry = [&](Real value) {
-    return settings_.streamfunction_jacobi || !(value > 0) ? value : Real(1);
+    return settings_.streamfunction_preconditioning != Preconditioning::None || !(value > 0) ? value
+                                                                                             : Real(1);
   };
   for (std::size_t e = 0; e < stream.size(); ++e)
     stream[e] = entry(a * mass_diagonal_[e] + b * viscous_diagonal_[e]);
   for (std::size_t f = 0; f < tangential.size(); ++f) tangential[f] = entry(b * tangential_diagonal_[f]);
-  jacobi_->set_diagonal(stream, tangential);
+  preconditioner_->set(stream, tangential, a);
   preconditioner_for_ = {a, b};
 }
 
@@ -299,7 +313,8 @@ void ExactFractionalStep::solve(Real a, Real b, const DualCochain<Face>& r, cons
                                                                      std::as_const(velocity).view()})));
   linear_combination(-1, image_->stream, 1, right_hand_side_->stream);
   linear_combination(-1, image_->velocity, 0, right_hand_side_->velocity);
-  add(report, "streamfunction", solver_->solve(system, *jacobi_, *right_hand_side_, *unknown_, scale));
+  add(report, "streamfunction",
+      solver_->solve(system, *preconditioner_, *right_hand_side_, *unknown_, scale));
   for_each(executor_, velocity.range(),
            AddTangentialOnFace{mesh_.geometry().face_areas(executor_.space()),
                                std::as_const(unknown_->velocity).view(), velocity.view()});

@@ -34,7 +34,7 @@ class ExactFractionalStep final : public FractionalStep {
 
  private:
   class System;
-  class Jacobi;
+  class StreamPreconditioner;
 
   bool steps_with_pressure() const override { return false; }
   void make_divergence_free(PrimalCochain<Face>& flux, FlowStepReport& report) override;
@@ -71,7 +71,7 @@ class ExactFractionalStep final : public FractionalStep {
   std::optional<Paired<StreamVelocity>> right_hand_side_, image_;
   std::optional<PrimalCochain<Edge>> last_change_;  // of the last step, the next one's guess
   std::optional<ConjugateGradient<StreamVelocity>> solver_;
-  std::unique_ptr<Jacobi> jacobi_;
+  std::unique_ptr<StreamPreconditioner> preconditioner_;
   PrimalCochain<Face> change_;     // C s [m3/s]
   DualCochain<Face> circulation_;  // scratch
   FaceVelocity velocity_, force_;  // scratch

@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "kernels/fill.hpp"
 #include "physics/averages.hpp"
 
 namespace curlew {

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "kernels/for_each.hpp"
 #include "kernels/parallel.hpp"
 #include "operators/cell_velocity.hpp"
 

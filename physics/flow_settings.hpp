@@ -74,7 +74,10 @@ struct FlowSettings {
   SolverControl pressure{1e-8, 0,
                          10000};  ///< relative to the sum of |U| over a cell's faces: divergence left
   SolverControl streamfunction{1e-8, 0, 10000};  ///< the exact method's step
-  bool momentum_jacobi = true, pressure_jacobi = true, streamfunction_jacobi = true;  ///< else none
+  Preconditioning pressure_preconditioning = Preconditioning::Multigrid;
+  /// Jacobi or none.
+  Preconditioning momentum_preconditioning = Preconditioning::Jacobi;
+  Preconditioning streamfunction_preconditioning = Preconditioning::Multigrid;
 };
 
 }  // namespace curlew

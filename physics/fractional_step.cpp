@@ -159,7 +159,7 @@ FractionalStep::FractionalStep(const Executor& executor, const Mesh& mesh, FlowS
       boundaries_(executor, mesh, settings_),
       momentum_(executor, mesh, settings_, boundaries_, simplex_weight),
       projection_(executor, mesh, boundaries_, momentum_.mass(), settings_.pressure,
-                  settings_.pressure_jacobi),
+                  settings_.pressure_preconditioning),
       now_(executor, mesh),
       before_(executor, mesh),
       next_(executor, mesh),

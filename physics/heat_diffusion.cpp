@@ -9,8 +9,10 @@
 #include <numeric>
 #include <utility>
 
+#include "kernels/parallel.hpp"
 #include "kernels/reduction.hpp"
 #include "kernels/vector_kernels.hpp"
+#include "mesh/exchange.hpp"
 
 namespace curlew {
 
@@ -80,6 +82,11 @@ struct StoredOfNode {
   }
 };
 
+struct ValueOfNode {
+  View<Node, const Real> value;
+  CURLEW_HOST_DEVICE Real operator()(Id<Node> n) const { return value[n]; }
+};
+
 struct SquaredResidualOfNode {
   View<Node, const Real> b, ax;
   CURLEW_HOST_DEVICE Real operator()(Id<Node> n) const {
@@ -123,9 +130,16 @@ std::vector<Real> evaluate(const FunctionPointer& function, const std::vector<Ve
   return values;
 }
 
-std::vector<Vector3> centroids_of(const Mesh& mesh, Range<Face> faces) {
-  const auto all = mesh.geometry().face_centroids().host();
-  return {all.begin() + faces.first(), all.begin() + faces.last()};
+std::vector<Vector3> centroids_of(const Mesh& mesh, const std::vector<Id<Face>>& faces) {
+  std::vector<Vector3> centroids;
+  for (const Id<Face> f : faces) centroids.push_back(mesh.geometry().face_centroids()[at(f.value())]);
+  return centroids;
+}
+
+/// Sum over all ranks of the terms that each has on the host.
+Real total_of(const Executor& executor, const std::vector<Real>& terms) {
+  const BinnedSum own = binned_sum(static_cast<Index>(terms.size()), [&](Index k) { return terms[at(k)]; });
+  return (executor.ranks() ? executor.ranks()->sum(own) : own).value();
 }
 
 }  // namespace
@@ -181,6 +195,7 @@ class HeatDiffusion::System : public Operator<PrimalCochain<Node>, DualCochain<N
   System(const HeatDiffusion& heat, Real per_step, Real implicit_weight)
       : heat_(heat), per_step_(per_step), implicit_weight_(implicit_weight) {}
   void apply(const PrimalCochain<Node>& x, DualCochain<Node>& y) const override {
+    exchange_ghosts(heat_.mesh_.domain(), x);
     for_each(
         heat_.executor_, x.range(),
         HeatSystemOnNode{heat_.diffusion_.outflow_of(x), per_step_, implicit_weight_, heat_.capacity_.view(),
@@ -199,26 +214,27 @@ HeatDiffusion::HeatDiffusion(const Executor& executor, const Mesh& mesh, HeatSet
       settings_(std::move(settings)),
       conductivity_(conductivity_of_cells(mesh, settings_)),
       diffusion_(executor, mesh, conductivity_),
-      diffusion_diagonal_(diffusion_.diagonal()),
-      temperature_(executor, mesh.topology().nodes().size(), "temperature", "K"),
-      previous_(executor, temperature_.size(), "previous temperature", "K"),
-      capacity_(executor, temperature_.size(), "heat capacity", "J/K"),
-      volume_(executor, temperature_.size(), "dual volume", "m3"),
-      held_(executor, temperature_.size(), "held", "1"),
-      held_temperature_(executor, temperature_.size(), "held temperature", "K"),
-      convection_(executor, temperature_.size(), "convection", "W/K"),
-      load_(executor, temperature_.size(), "load", "W"),
-      inflow_(executor, temperature_.size(), "inflow", "W"),
-      previous_inflow_(executor, temperature_.size(), "previous inflow", "W"),
-      right_hand_side_(executor, temperature_.size(), "right-hand side", "W"),
-      diagonal_(executor, temperature_.size(), "diagonal", "W/K"),
-      supplied_(executor, temperature_.size(), "supplied heat", "W"),
-      solver_(executor, temperature_.size(), "temperature", settings_.solver),
-      jacobi_(executor, temperature_.size()) {
+      temperature_(executor, mesh.domain().extent<Node>(), "temperature", "K"),
+      previous_(executor, temperature_.extent(), "previous temperature", "K"),
+      capacity_(executor, temperature_.extent(), "heat capacity", "J/K"),
+      volume_(executor, temperature_.extent(), "dual volume", "m3"),
+      held_(executor, temperature_.extent(), "held", "1"),
+      held_temperature_(executor, temperature_.extent(), "held temperature", "K"),
+      convection_(executor, temperature_.extent(), "convection", "W/K"),
+      load_(executor, temperature_.extent(), "load", "W"),
+      inflow_(executor, temperature_.extent(), "inflow", "W"),
+      previous_inflow_(executor, temperature_.extent(), "previous inflow", "W"),
+      right_hand_side_(executor, temperature_.extent(), "right-hand side", "W"),
+      diagonal_(executor, temperature_.extent(), "diagonal", "W/K"),
+      supplied_(executor, temperature_.extent(), "supplied heat", "W"),
+      solver_(executor, temperature_.extent(), "temperature", settings_.solver) {
+  REQUIRE(mesh_.domain().communicator().ranks() == 1 || executor_.ranks() != nullptr,
+          "heat diffusion on a divided mesh needs an executor among its ranks");
   const Topology& topology = mesh_.topology();
   const std::size_t nodes = at(temperature_.size());
   std::vector<Real> capacity(nodes, 0);
-  for (const Id<Cell> c : topology.cells()) {
+  for (Index k = 0; k < topology.cells().size(); ++k) {
+    const Id<Cell> c = topology.cell_in_order(k);
     const HeatMaterial& material = settings_.materials[at(topology.region_of_cell()[at(c.value())])];
     visit_corner_volumes(topology, mesh_.geometry(), c, [&](Id<Node> n, Real volume) {
       capacity[at(n.value())] += material.volumetric_heat_capacity * volume;
@@ -227,7 +243,7 @@ HeatDiffusion::HeatDiffusion(const Executor& executor, const Mesh& mesh, HeatSet
   capacity_.copy_from_host(capacity);
   const auto volumes = mesh_.geometry().node_volumes().host();
   volume_.copy_from_host(volumes);
-  total_volume_ = std::accumulate(volumes.begin(), volumes.end(), Real(0));
+  total_volume_ = sum(executor_, volume_.owned(), ValueOfNode{std::as_const(volume_).view()});
 
   // Where temperatures are held, and how heat supplied at a held node divides among the patches that hold it.
   const std::size_t patches = topology.patches().size();
@@ -239,7 +255,7 @@ HeatDiffusion::HeatDiffusion(const Executor& executor, const Mesh& mesh, HeatSet
     if (std::holds_alternative<Insulated>(settings_.boundaries[p])) continue;
     area[p].assign(nodes, 0);
     const bool holds = std::holds_alternative<FixedTemperature>(settings_.boundaries[p]);
-    for (const Id<Face> f : topology.patches()[p].faces) {
+    for (const Id<Face> f : topology.faces_of_patch(p)) {
       visit_face_shares(mesh_, f, [&](Id<Node> n, Real share) {
         area[p][at(n.value())] += share;
         if (holds) {
@@ -250,10 +266,10 @@ HeatDiffusion::HeatDiffusion(const Executor& executor, const Mesh& mesh, HeatSet
     }
   }
   for (std::size_t p = 0; p < patches; ++p) {
-    if (area[p].empty()) continue;
+    if (std::holds_alternative<Insulated>(settings_.boundaries[p])) continue;
     std::vector<Index> list;
     std::vector<Real> weights;
-    for (std::size_t n = 0; n < nodes; ++n) {
+    for (std::size_t n = 0; n < at(temperature_.extent().owned); ++n) {
       if (area[p][n] == 0) continue;
       list.push_back(static_cast<Index>(n));
       weights.push_back(held_area[n] > 0 ? area[p][n] / held_area[n] : Real(0));
@@ -288,32 +304,38 @@ bool HeatDiffusion::depends_on_time() const {
 void HeatDiffusion::assemble(Real time) {
   if (assembled_ && !depends_on_time()) return;
   const Topology& topology = mesh_.topology();
+  const Range<Cell> own_cells = mesh_.domain().halo<Cell>().owned();
+  const Range<Face> own_faces = mesh_.domain().halo<Face>().owned();
   const std::size_t nodes = at(temperature_.size());
   std::vector<Real> load(nodes, 0), held_area(nodes, 0), held_sum(nodes, 0);
   convection_host_.assign(nodes, 0);
   given_outflow_.assign(topology.patches().size(), 0);
-  source_ = 0;
+  std::vector<Real> sources;
 
   for (std::size_t r = 0; r < settings_.materials.size(); ++r) {
     std::vector<Index> cells;
     std::vector<Vector3> points;
-    for (std::size_t c = 0; c < conductivity_.size(); ++c) {
-      if (at(topology.region_of_cell()[c]) != r) continue;
-      cells.push_back(static_cast<Index>(c));
-      points.push_back(mesh_.geometry().cell_centroids()[c]);
+    for (Index k = 0; k < topology.cells().size(); ++k) {
+      const Id<Cell> c = topology.cell_in_order(k);
+      if (at(topology.region_of_cell()[at(c.value())]) != r) continue;
+      cells.push_back(c.value());
+      points.push_back(mesh_.geometry().cell_centroids()[at(c.value())]);
     }
     const std::vector<Real> source = evaluate(settings_.materials[r].source, points, time);
     for (std::size_t k = 0; k < points.size(); ++k) {
       if (source[k] == 0) continue;
+      const bool own = own_cells.contains(Id<Cell>(cells[k]));
       visit_corner_volumes(topology, mesh_.geometry(), Id<Cell>(cells[k]), [&](Id<Node> n, Real volume) {
         load[at(n.value())] += source[k] * volume;
-        source_ += source[k] * volume;
+        if (own) sources.push_back(source[k] * volume);
       });
     }
   }
+  source_ = total_of(executor_, sources);
 
   for (std::size_t p = 0; p < topology.patches().size(); ++p) {
-    const Range<Face> faces = topology.patches()[p].faces;
+    const std::vector<Id<Face>> faces = topology.faces_of_patch(p);
+    std::vector<Real> outflows;
     if (const auto* fixed = std::get_if<FixedTemperature>(&settings_.boundaries[p])) {
       const std::vector<Index> list = patch_nodes_[p]->node.to_host();
       std::vector<Vector3> points;
@@ -326,11 +348,10 @@ void HeatDiffusion::assemble(Real time) {
       }
     } else if (const auto* flux = std::get_if<HeatFlux>(&settings_.boundaries[p])) {
       const std::vector<Real> value = evaluate(flux->value, centroids_of(mesh_, faces), time);
-      for (const Id<Face> f : faces) {
-        const Real q = value[at(f.value() - faces.first())];
-        visit_face_shares(mesh_, f, [&](Id<Node> n, Real share) {
-          load[at(n.value())] += q * share;
-          given_outflow_[p] -= q * share;
+      for (std::size_t k = 0; k < faces.size(); ++k) {
+        visit_face_shares(mesh_, faces[k], [&](Id<Node> n, Real share) {
+          load[at(n.value())] += value[k] * share;
+          if (own_faces.contains(faces[k])) outflows.push_back(-value[k] * share);
         });
       }
     } else if (const auto* convection = std::get_if<Convection>(&settings_.boundaries[p])) {
@@ -338,18 +359,17 @@ void HeatDiffusion::assemble(Real time) {
       const std::vector<Real> coefficient = evaluate(convection->coefficient, points, time);
       const std::vector<Real> ambient = evaluate(convection->ambient, points, time);
       std::vector<Real> coupling(nodes, 0);
-      for (const Id<Face> f : faces) {
-        const std::size_t k = at(f.value() - faces.first());
+      for (std::size_t k = 0; k < faces.size(); ++k) {
         if (coefficient[k] < 0) {
           throw InputError(fmt::format(
               "the convection coefficient of patch '{}' is {} at ({:.6g}, {:.6g}, {:.6g}) and "
               "t = {:.6g}; it must not be negative",
               topology.patches()[p].name, coefficient[k], points[k].x, points[k].y, points[k].z, time));
         }
-        visit_face_shares(mesh_, f, [&](Id<Node> n, Real share) {
+        visit_face_shares(mesh_, faces[k], [&](Id<Node> n, Real share) {
           coupling[at(n.value())] += coefficient[k] * share;
           load[at(n.value())] += coefficient[k] * share * ambient[k];
-          given_outflow_[p] -= coefficient[k] * share * ambient[k];
+          if (own_faces.contains(faces[k])) outflows.push_back(-coefficient[k] * share * ambient[k]);
         });
       }
       const std::vector<Index> list = patch_nodes_[p]->node.to_host();
@@ -358,6 +378,7 @@ void HeatDiffusion::assemble(Real time) {
       patch_nodes_[p]->weight.copy_from_host(weight);
       for (std::size_t n = 0; n < nodes; ++n) convection_host_[n] += coupling[n];
     }
+    given_outflow_[p] = total_of(executor_, outflows);
   }
   for (std::size_t n = 0; n < nodes; ++n) {
     if (held_host_[n]) held_sum[n] /= held_area[n];
@@ -385,6 +406,7 @@ void HeatDiffusion::resume(std::span<const Real> temperature, Real time, std::in
 
 /// Inflow and the outflow through flux and convection patches at the present time and temperature.
 void HeatDiffusion::compute_inflow() {
+  exchange_ghosts(mesh_.domain(), temperature_);
   for_each(
       executor_, temperature_.range(),
       InflowOnNode{diffusion_.outflow_of(temperature_), std::as_const(load_).view(),
@@ -395,19 +417,28 @@ void HeatDiffusion::compute_inflow() {
   }
 }
 
-/// The system's diagonal; it changes with the step and with convection only.
+/// The preconditioner changes with the step and with convection only. On several ranks each has one of its
+/// own nodes, as if those of the others were held: with multigrid the iterates, but not what they converge
+/// to, depend on how the mesh is divided.
 void HeatDiffusion::set_preconditioner(Real per_step, Real implicit_weight) {
   const std::pair<Real, Real> now{per_step, implicit_weight};
   if (preconditioner_for_ == now) return;
-  std::vector<Real> diagonal(at(temperature_.size()));
+  SymmetricMatrix matrix = diffusion_.matrix();
   const std::vector<Real> capacity = capacity_.to_host();
-  for (std::size_t n = 0; n < diagonal.size(); ++n) {
-    diagonal[n] = held_host_[n] ? Real(0)
-                                : per_step * capacity[n] +
-                                      implicit_weight * (diffusion_diagonal_[n] + convection_host_[n]);
-  }
-  diagonal_.copy_from_host(diagonal);
-  jacobi_.set_diagonal(diagonal_);
+  const std::size_t owned = at(temperature_.extent().owned);
+  const auto is_free = [&](std::size_t n) { return n < owned && !held_host_[n]; };
+  parallel_for(capacity.size(), [&](std::size_t n) {
+    matrix.diagonal[n] =
+        !is_free(n) ? Real(0)
+                    : per_step * capacity[n] + implicit_weight * (matrix.diagonal[n] + convection_host_[n]);
+    for (Index k = matrix.off_diagonal.starts[n]; k < matrix.off_diagonal.starts[n + 1]; ++k) {
+      const bool free = is_free(n) && is_free(at(matrix.off_diagonal.columns[at(k)]));
+      matrix.off_diagonal.values[at(k)] *= free ? implicit_weight : Real(0);
+    }
+  });
+  diagonal_.copy_from_host(matrix.diagonal);
+  preconditioner_ =
+      make_preconditioner<PrimalCochain<Node>>(settings_.preconditioning, executor_, std::move(matrix));
   preconditioner_for_ = now;
 }
 
@@ -432,18 +463,16 @@ SolveReport HeatDiffusion::solve(Real per_step, Real implicit_weight,
   for_each(executor_, temperature_.range(), hold);
   system.apply(temperature_, supplied_);
   scale.reference = std::sqrt(
-      sum(executor_, temperature_.range(),
+      sum(executor_, temperature_.owned(),
           SquaredResidualOfNode{std::as_const(right_hand_side_).view(), std::as_const(supplied_).view()}));
   scale.rounding =
       4 * std::numeric_limits<Real>::epsilon() *
-      std::sqrt(sum(executor_, temperature_.range(),
+      std::sqrt(sum(executor_, temperature_.owned(),
                     SquaredTermOfNode{std::as_const(diagonal_).view(), std::as_const(temperature_).view()}));
 
   copy(previous_, temperature_);
   for_each(executor_, temperature_.range(), hold);
-  const Preconditioner<PrimalCochain<Node>>& preconditioner =
-      settings_.jacobi ? static_cast<const Preconditioner<PrimalCochain<Node>>&>(jacobi_) : identity_;
-  return solver_.solve(system, preconditioner, right_hand_side_, temperature_, scale, null_space);
+  return solver_.solve(system, *preconditioner_, right_hand_side_, temperature_, scale, null_space);
 }
 
 void HeatDiffusion::compute_balance(Real per_step, Real implicit_weight) {
@@ -462,7 +491,7 @@ void HeatDiffusion::compute_balance(Real per_step, Real implicit_weight) {
   }
   balance_.source = weighted(source_, previous_source_);
   balance_.stored =
-      per_step * sum(executor_, temperature_.range(),
+      per_step * sum(executor_, temperature_.owned(),
                      StoredOfNode{std::as_const(capacity_).view(), std::as_const(temperature_).view(),
                                   std::as_const(previous_).view()});
 }
@@ -546,8 +575,49 @@ std::vector<Index> HeatDiffusion::floating_parts() const {
   return part;
 }
 
+/// Throws unless every part of the domain is tied to a temperature; together with all ranks.
+void HeatDiffusion::require_tied() const {
+  const Domain& domain = mesh_.domain();
+  const auto neighbours_of = diffusion_.graph().neighbours_of_node().view(MemorySpace::Host);
+  Field<Node> tied(Executor::serial(), domain.extent<Node>(), "tied", "1");
+  const View<Node, Real> flag = tied.view();
+  for (const Id<Node> n : tied.owned()) {
+    flag[n] = held_host_[at(n.value())] || convection_host_[at(n.value())] > 0 ? 1 : 0;
+  }
+  std::vector<Id<Node>> queue;
+  for (bool changed = true; changed;) {  // from neighbour to neighbour on a rank, then to other ranks
+    exchange_ghosts(domain, tied);
+    queue.clear();
+    for (const Id<Node> n : tied.range()) {
+      if (flag[n] > 0) queue.push_back(n);
+    }
+    const std::size_t before = queue.size();
+    for (std::size_t next = 0; next < queue.size(); ++next) {
+      for (const auto [m, sign] : neighbours_of[queue[next]]) {
+        if (flag[m] > 0) continue;
+        flag[m] = 1;
+        queue.push_back(m);
+      }
+    }
+    changed = domain.communicator().maximum(queue.size() > before ? 1 : 0) > 0;
+  }
+  Real free = 0;
+  for (const Id<Node> n : tied.owned()) free = std::max(free, 1 - flag[n]);
+  if (domain.communicator().maximum(free) > 0) {
+    throw InputError(
+        "a steady state where a part of the domain has no patch of type temperature or convection can be "
+        "found on "
+        "one rank only; run it without mpirun");
+  }
+}
+
 SolveReport HeatDiffusion::solve_steady() {
-  const std::vector<Index> parts = floating_parts();
+  std::vector<Index> parts(at(temperature_.size()), -1);
+  if (mesh_.domain().communicator().ranks() > 1) {
+    require_tied();
+  } else {
+    parts = floating_parts();
+  }
   const PiecewiseConstantNullSpace<PrimalCochain<Node>> null_space(executor_, parts);
   const std::vector<Real> load = load_.to_host();
   for (Index part = 0; part < null_space.parts(); ++part) {

@@ -45,7 +45,7 @@ struct HeatSettings {
   std::vector<HeatBoundary> boundaries;  ///< one per patch of the mesh
   HeatScheme scheme = HeatScheme::CrankNicolson;
   SolverControl solver;
-  bool jacobi = true;  ///< else no preconditioner
+  Preconditioning preconditioning = Preconditioning::Multigrid;
 };
 
 /// Where heat went, on average over the last step (at the end of it, for a steady solve).
@@ -66,6 +66,9 @@ struct HeatBalance {
 ///
 /// Crank–Nicolson starts with one step made of two half steps of backward Euler, which damps what an initial
 /// field that contradicts the boundary values would let oscillate (Rannacher, Numer. Math. 43, 1984).
+///
+/// On a mesh divided among ranks every rank solves for its nodes, with an executor among the ranks; all calls
+/// are made by all ranks together, and the bits are those of one rank. Values at ghosts have no meaning.
 ///
 /// Boundary values are taken at nodes (temperature) or face centroids (flux, convection); a node between
 /// patches of different fixed temperature takes their mean weighted by area.
@@ -108,13 +111,13 @@ class HeatDiffusion {
   void compute_inflow();
   void compute_balance(Real per_step, Real implicit_weight);
   std::vector<Index> floating_parts() const;
+  void require_tied() const;
 
   Executor executor_;
   const Mesh& mesh_;
   HeatSettings settings_;
   std::vector<Real> conductivity_;
   NodeDiffusion diffusion_;
-  std::vector<Real> diffusion_diagonal_;
 
   Real time_ = 0;
   std::int64_t steps_ = 0;
@@ -141,10 +144,8 @@ class HeatDiffusion {
   Real source_ = 0, previous_source_ = 0;
 
   ConjugateGradient<PrimalCochain<Node>> solver_;
-  JacobiPreconditioner<PrimalCochain<Node>> jacobi_;
-  IdentityPreconditioner<PrimalCochain<Node>> identity_;
-  std::optional<std::pair<Real, Real>>
-      preconditioner_for_;  // the step and weight that jacobi_ is up to date for
+  std::unique_ptr<Preconditioner<PrimalCochain<Node>>> preconditioner_;
+  std::optional<std::pair<Real, Real>> preconditioner_for_;  // the step and weight that it was made for
   HeatBalance balance_;
 };
 

@@ -588,7 +588,7 @@ void Momentum::set_momentum_preconditioner(Real mass_factor, Real viscous_factor
 
 void Momentum::set_preconditioner(FaceBlockJacobi& preconditioner, std::vector<Real> normal,
                                   std::vector<Real> tangential) const {
-  if (!settings_.momentum_jacobi) {
+  if (settings_.momentum_preconditioning == Preconditioning::None) {
     for (std::vector<Real>* diagonal : {&normal, &tangential}) {
       for (Real& entry : *diagonal) entry = entry > 0 ? 1 : 0;
     }

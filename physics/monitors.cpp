@@ -83,10 +83,18 @@ Extrema extrema_over(Range<E> range, const Value& value, const Position& positio
   return {{value(least), position(least)}, {value(most), position(most)}};
 }
 
+template <class E>
+struct TermOfEntity {
+  View<E, const Real> terms;
+  CURLEW_HOST_DEVICE Real operator()(Id<E> i) const { return terms[i]; }
+};
+
 template <class E, class Value>
 Real weighted_sum(Range<E> range, const std::vector<Real>& weights, const Value& value) {
-  const View<E, const Real> weight(weights.data(), range.size());
-  return sum(Executor::serial(), range, [=](Id<E> i) { return weight[i] * value(i); });
+  std::vector<Real> terms;
+  terms.reserve(weights.size());
+  for (const Id<E> i : range) terms.push_back(weights[at(i.value())] * value(i));
+  return sum(Executor::serial(), range, TermOfEntity<E>{View<E, const Real>(terms.data(), range.size())});
 }
 
 }  // namespace

@@ -121,7 +121,7 @@ class PressureProjection::FreeMass : public Operator<PrimalCochain<Face>, DualCo
 
 PressureProjection::PressureProjection(const Executor& executor, const Mesh& mesh,
                                        const FlowBoundaries& boundaries, const FluxMass& mass,
-                                       SolverControl control, bool jacobi)
+                                       SolverControl control, Preconditioning preconditioning)
     : executor_(executor),
       mesh_(mesh),
       boundaries_(boundaries),
@@ -139,11 +139,10 @@ PressureProjection::PressureProjection(const Executor& executor, const Mesh& mes
       direction_(executor, inverse_star_.size(), "search direction", "m3/s"),
       preconditioned_(executor, inverse_star_.size(), "preconditioned residual", "m3/s"),
       null_space_(executor, boundaries.closed_part_of_cell()),
-      solver_(executor, volume_.size(), "pressure", control),
-      jacobi_(executor, volume_.size()),
-      preconditioner_(jacobi ? static_cast<const Preconditioner<DualCochain<Cell>>&>(jacobi_) : identity_) {
+      solver_(executor, volume_.size(), "pressure", control) {
   volume_.copy_from_host(volumes_of(mesh));
   set_star();
+  preconditioner_ = make_preconditioner<DualCochain<Cell>>(preconditioning, executor, laplacian_->matrix());
 }
 
 PressureProjection::~PressureProjection() = default;
@@ -169,16 +168,13 @@ void PressureProjection::set_star() {
   }
   inverse_star_.copy_from_host(inverse);
   laplacian_ = std::make_unique<CellLaplacian>(executor_, topology, inverse);
-  PrimalCochain<Cell> diagonal(executor_, volume_.size(), "diagonal", "1");
-  diagonal.copy_from_host(laplacian_->diagonal());
-  jacobi_.set_diagonal(diagonal);
 }
 
 SolveReport PressureProjection::solve(ResidualScale scale, DualCochain<Cell>& p) {
   const bool closed = null_space_.parts() > 0;
   if (closed) null_space_.make_consistent(outflow_);
   const SolveReport report =
-      solver_.solve(*laplacian_, preconditioner_, outflow_, p, scale, closed ? &null_space_ : nullptr);
+      solver_.solve(*laplacian_, *preconditioner_, outflow_, p, scale, closed ? &null_space_ : nullptr);
   if (closed) null_space_.match_means(volume_, zero_, p);
   return report;
 }

@@ -28,9 +28,9 @@ struct DivergenceNorms {
 /// share of the star is scaled down to it.
 class PressureProjection {
  public:
-  /// `jacobi`: else no preconditioner.
   PressureProjection(const Executor& executor, const Mesh& mesh, const FlowBoundaries& boundaries,
-                     const FluxMass& mass, SolverControl control, bool jacobi = true);
+                     const FluxMass& mass, SolverControl control,
+                     Preconditioning preconditioning = Preconditioning::Multigrid);
   ~PressureProjection();
 
   /// Solves for p from the guess it holds, and corrects the fluxes. The tolerance is relative to a times the
@@ -72,9 +72,7 @@ class PressureProjection {
   PrimalCochain<Face> direction_, preconditioned_;
   PiecewiseConstantNullSpace<DualCochain<Cell>> null_space_;
   ConjugateGradient<DualCochain<Cell>> solver_;
-  JacobiPreconditioner<DualCochain<Cell>> jacobi_;
-  IdentityPreconditioner<DualCochain<Cell>> identity_;
-  const Preconditioner<DualCochain<Cell>>& preconditioner_;
+  std::unique_ptr<Preconditioner<DualCochain<Cell>>> preconditioner_;
 };
 
 }  // namespace curlew

@@ -11,17 +11,9 @@
 
 namespace curlew {
 
-/// mean += share (value - mean).
-template <class E, class T>
-struct RunningMeanOnEntity {
-  Real share;
-  View<E, const T> value;
-  View<E, T> mean;
-  CURLEW_HOST_DEVICE void operator()(Id<E> i) const { mean[i] += share * (value[i] - mean[i]); }
-};
-
 /// Mean over time of a field of type `F`: every step counts with its length and the value at its end. What
-/// depends linearly on a field (a gradient) has the mean that follows from the field's.
+/// depends linearly on a field (a gradient) has the mean that follows from the field's. Instantiated for the
+/// fields that runs average.
 template <class F>
 class TimeAverage {
  public:
@@ -34,15 +26,7 @@ class TimeAverage {
       : mean_(field.executor(), field.size(), "mean " + field.name(), field.unit()) {}
 
   /// `step`: of time [s], that ends with `field`. Throws Error unless it is positive.
-  void add(const F& field, Real step) {
-    REQUIRE(step > 0, "a time average takes steps of positive length, got " + std::to_string(step) + " s");
-    REQUIRE(field.size() == mean_.size(), "a time average of " + std::to_string(mean_.size()) +
-                                              " values cannot take a field of " +
-                                              std::to_string(field.size()));
-    duration_ += step;
-    for_each(mean_.executor(), mean_.range(),
-             RunningMeanOnEntity<typename F::Entity, Value>{step / duration_, field.view(), mean_.view()});
-  }
+  void add(const F& field, Real step);
 
   /// Zero where nothing was averaged yet.
   const F& mean() const { return mean_; }

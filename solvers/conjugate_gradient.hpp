@@ -25,10 +25,11 @@ template <class X>
 class ConjugateGradient {
  public:
   /// `unknown` names what is solved for in messages.
-  ConjugateGradient(const Executor& executor, Index size, std::string unknown, SolverControl control) requires
+  ConjugateGradient(const Executor& executor, Extent extent, std::string unknown,
+                    SolverControl control) requires
       std::constructible_from<X, const Executor&, Index, std::string, std::string>
-      : ConjugateGradient(std::move(unknown), control, Paired<X>(executor, size, "residual", "1"),
-                          X(executor, size, "search direction", "1")) {}
+      : ConjugateGradient(std::move(unknown), control, Paired<X>(executor, extent, "residual", "1"),
+                          X(executor, extent, "search direction", "1")) {}
   /// The same for unknowns of several fields: vectors of the right sizes to work with.
   ConjugateGradient(std::string unknown, SolverControl control, Paired<X> residual, X direction)
       : unknown_(std::move(unknown)),

@@ -15,6 +15,9 @@ struct SolverControl {
   int max_iterations = 10000;   ///< reaching it is an error that names the unknown
 };
 
+/// What speeds up an iterative solve.
+enum class Preconditioning { Multigrid, Jacobi, None };
+
 /// How an iterative solve ended.
 struct SolveReport {
   int iterations = 0;

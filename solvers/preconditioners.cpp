@@ -3,6 +3,7 @@
 
 #include "kernels/vector_kernels.hpp"
 #include "mesh/entities.hpp"
+#include "solvers/multigrid.hpp"
 
 namespace curlew {
 
@@ -44,10 +45,30 @@ void JacobiPreconditioner<X>::apply(const Paired<X>& r, X& z) const {
   for_each(r.executor(), r.range(), ScaledOnEntity<typename X::Entity>{inverse.view(), r.view(), z.view()});
 }
 
+template <class X>
+std::unique_ptr<Preconditioner<X>> make_preconditioner(Preconditioning preconditioning,
+                                                       const Executor& executor, SymmetricMatrix matrix) {
+  if (preconditioning == Preconditioning::None) return std::make_unique<IdentityPreconditioner<X>>();
+  if (preconditioning == Preconditioning::Multigrid) {
+    return std::make_unique<Multigrid<X>>(executor, std::move(matrix));
+  }
+  auto jacobi = std::make_unique<JacobiPreconditioner<X>>(executor, matrix.rows());
+  Paired<X> diagonal(executor, matrix.rows(), "diagonal", "1");
+  diagonal.copy_from_host(matrix.diagonal);
+  jacobi->set_diagonal(diagonal);
+  return jacobi;
+}
+
 template class IdentityPreconditioner<PrimalCochain<Node>>;
 template class IdentityPreconditioner<Field<Face, Vector3>>;
 template class IdentityPreconditioner<DualCochain<Cell>>;
 template class JacobiPreconditioner<PrimalCochain<Node>>;
 template class JacobiPreconditioner<DualCochain<Cell>>;
+template std::unique_ptr<Preconditioner<PrimalCochain<Node>>> make_preconditioner(Preconditioning,
+                                                                                  const Executor&,
+                                                                                  SymmetricMatrix);
+template std::unique_ptr<Preconditioner<DualCochain<Cell>>> make_preconditioner(Preconditioning,
+                                                                                const Executor&,
+                                                                                SymmetricMatrix);
 
 }  // namespace curlew

@@ -1,6 +1,9 @@
 // Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
 #pragma once
 
+#include <memory>
+
+#include "operators/symmetric_matrix.hpp"
 #include "solvers/linear_solver.hpp"
 
 namespace curlew {
@@ -25,5 +28,10 @@ class JacobiPreconditioner : public Preconditioner<X> {
  private:
   X inverse_diagonal_;
 };
+
+/// The preconditioner of a system that is spelled out in `matrix`.
+template <class X>
+std::unique_ptr<Preconditioner<X>> make_preconditioner(Preconditioning preconditioning,
+                                                       const Executor& executor, SymmetricMatrix matrix);
 
 }  // namespace curlew

@@ -1,7 +1,8 @@
 // Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
 #pragma once
 
-#include "kernels/vector_kernels.hpp"
+#include "kernels/field.hpp"
+#include "kernels/vector3.hpp"
 #include "mesh/entities.hpp"
 #include "operators/operator.hpp"
 
@@ -28,26 +29,16 @@ template <Cochain kind>
 EdgeAndFaceValues<kind> alike(const EdgeAndFaceValues<kind>& x) {
   return {alike(x.stream), alike(x.velocity)};
 }
+// As kernels/vector_kernels.hpp has them for one field.
 template <Cochain a, Cochain b>
-Real inner_product(const EdgeAndFaceValues<a>& x, const EdgeAndFaceValues<b>& y) {
-  return inner_product(x.stream, y.stream) + inner_product(x.velocity, y.velocity);
-}
+Real inner_product(const EdgeAndFaceValues<a>& x, const EdgeAndFaceValues<b>& y);
 template <Cochain kind>
-void linear_combination(Real a, const EdgeAndFaceValues<kind>& x, Real b, EdgeAndFaceValues<kind>& y) {
-  linear_combination(a, x.stream, b, y.stream);
-  linear_combination(a, x.velocity, b, y.velocity);
-}
+void linear_combination(Real a, const EdgeAndFaceValues<kind>& x, Real b, EdgeAndFaceValues<kind>& y);
 template <Cochain kind>
-void subtract_from(const EdgeAndFaceValues<kind>& b, EdgeAndFaceValues<kind>& r) {
-  subtract_from(b.stream, r.stream);
-  subtract_from(b.velocity, r.velocity);
-}
+void subtract_from(const EdgeAndFaceValues<kind>& b, EdgeAndFaceValues<kind>& r);
 template <Cochain primal, Cochain dual>
 void conjugate_gradient_step(Real alpha, const EdgeAndFaceValues<primal>& direction,
                              const EdgeAndFaceValues<dual>& image, EdgeAndFaceValues<primal>& x,
-                             EdgeAndFaceValues<dual>& residual) {
-  conjugate_gradient_step(alpha, direction.stream, image.stream, x.stream, residual.stream);
-  conjugate_gradient_step(alpha, direction.velocity, image.velocity, x.velocity, residual.velocity);
-}
+                             EdgeAndFaceValues<dual>& residual);
 
 }  // namespace curlew

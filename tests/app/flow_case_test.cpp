@@ -77,7 +77,7 @@ TEST(FlowCase, HasDefaults) {
   const FlowSettings defaults;
   EXPECT_EQ(flow_case.flow.pressure.relative_tolerance, defaults.pressure.relative_tolerance);
   EXPECT_EQ(flow_case.flow.momentum.max_iterations, defaults.momentum.max_iterations);
-  EXPECT_TRUE(flow_case.flow.pressure_jacobi);
+  EXPECT_EQ(flow_case.flow.pressure_preconditioning, Preconditioning::Multigrid);
   EXPECT_THAT(names(flow_case.output.fields), ElementsAre("velocity", "pressure"));
 }
 
@@ -144,10 +144,10 @@ partner = "east"
   EXPECT_EQ(flow_case.time.max_step, 0.01);
   EXPECT_EQ(value(flow_case.initial_velocity, {0, 0.5, 0}, 3), (Vector3{0.75, 0, 3}));
   EXPECT_EQ(flow.momentum.relative_tolerance, 1e-5);
-  EXPECT_FALSE(flow_case.flow.momentum_jacobi);
+  EXPECT_EQ(flow_case.flow.momentum_preconditioning, Preconditioning::None);
   EXPECT_EQ(flow.pressure.relative_tolerance, 1e-6);
   EXPECT_EQ(flow.pressure.max_iterations, 70);
-  EXPECT_TRUE(flow_case.flow.pressure_jacobi);
+  EXPECT_EQ(flow_case.flow.pressure_preconditioning, Preconditioning::Multigrid);
   EXPECT_THAT(names(flow_case.output.fields), ElementsAre("vorticity", "y_plus"));
   ASSERT_EQ(flow_case.monitors.size(), 3u);
   EXPECT_EQ(std::get<ForcesSettings>(flow_case.monitors[0].what).reference->area, 0.1);

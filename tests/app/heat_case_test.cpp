@@ -50,7 +50,7 @@ TEST(HeatCase, HasDefaults) {
   EXPECT_EQ(heat_case.materials.at(0).source.constant(), 0);
   EXPECT_EQ(heat_case.solver.tolerance, 1e-10);
   EXPECT_EQ(heat_case.solver.max_iterations, 10000);
-  EXPECT_EQ(heat_case.solver.preconditioner, PreconditionerChoice::Jacobi);
+  EXPECT_EQ(heat_case.solver.preconditioner, Preconditioning::Multigrid);
   EXPECT_EQ(heat_case.output.directory, folder / "out");
   EXPECT_FALSE(heat_case.output.schedule.interval || heat_case.output.schedule.every);
   EXPECT_THAT(heat_case.output.fields, testing::ElementsAre(temperature));
@@ -150,7 +150,7 @@ every = 2
 
   EXPECT_EQ(heat_case.solver.tolerance, 1e-6);
   EXPECT_EQ(heat_case.solver.max_iterations, 50);
-  EXPECT_EQ(heat_case.solver.preconditioner, PreconditionerChoice::None);
+  EXPECT_EQ(heat_case.solver.preconditioner, Preconditioning::None);
   EXPECT_EQ(heat_case.output.directory, std::filesystem::path(CURLEW_ERRORS_DIRECTORY) / "results");
   EXPECT_EQ(heat_case.output.schedule.every, 7);
   EXPECT_THAT(heat_case.output.fields, testing::ElementsAre(heat_flux, temperature));

@@ -41,6 +41,25 @@ TEST_P(MeshFile, reads_back_as_it_was) {
   EXPECT_EQ(read.patch_names, written.patch_names);
 }
 
+/// Each part as the divider made it, read alone.
+TEST_P(MeshFile, holds_parts_that_can_be_read_alone) {
+  const OutputDirectory directory;
+  const auto path = directory / "mesh.h5";
+  const Mesh mesh(GetParam().raw);
+  const StoredPartition stored{make_partition(mesh.topology(), 3), CellOrder::ReverseCuthillMcKee};
+  write_mesh_file(path, GetParam().raw, mesh, stored);
+  MeshDivider divider(mesh, stored.partition);
+  for (Index rank = 0; rank < 3; ++rank) {
+    EXPECT_EQ(bytes_of(read_mesh_part(path, rank)), bytes_of(divider.part(rank))) << rank;
+  }
+  EXPECT_THROW(read_mesh_part(path, 3), InputError);
+  const auto read = read_partition(path);
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->partition.parts, 3);
+  EXPECT_EQ(read->partition.part_of_cell, stored.partition.part_of_cell);
+  EXPECT_EQ(read_mesh_file(path).cell_nodes, GetParam().raw.cell_nodes);
+}
+
 INSTANTIATE_TEST_SUITE_P(Shelf, MeshFile, testing::ValuesIn(shelf()),
                          [](const auto& mesh) { return mesh.param.name; });
 
@@ -65,6 +84,28 @@ TEST(DamagedMeshFile, every_flipped_bit_is_an_input_error) {
       EXPECT_THAT(outcome_of(path, damaged), HasSubstr(path.string())) << "byte " << place;
     }
   }
+}
+
+TEST(DamagedMeshFile, a_part_with_a_flipped_bit_is_an_input_error) {
+  const OutputDirectory directory;
+  const auto path = directory / "mesh.h5";
+  const RawMesh raw = make_box(CellType::Prism, {3, 3, 3});
+  const Mesh mesh(raw);
+  write_mesh_file(path, raw, mesh, {make_partition(mesh.topology(), 2), CellOrder::ReverseCuthillMcKee});
+  const std::string whole = read_text(path);
+  // The positions of part 0's nodes as they lie in the file.
+  const Partition partition = make_partition(mesh.topology(), 2);
+  const MeshPart part = MeshDivider(mesh, partition).part(0);
+  const std::string positions(reinterpret_cast<const char*>(part.node_positions.data()),
+                              part.node_positions.size() * sizeof(Vector3));
+  const std::size_t place = whole.find(positions);
+  ASSERT_NE(place, std::string::npos);
+  std::string damaged = whole;
+  damaged[place + 17] = static_cast<char>(damaged[place + 17] ^ 4);
+  write_text(path, damaged);
+  EXPECT_THAT(message_of<InputError>([&] { read_mesh_part(path, 0); }),
+              AllOf(HasSubstr(path.string()), HasSubstr("part 0 is damaged")));
+  EXPECT_NO_THROW(read_mesh_part(path, 1));
 }
 
 TEST(DamagedMeshFile, every_truncation_is_an_input_error) {

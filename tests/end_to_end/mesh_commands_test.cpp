@@ -11,7 +11,9 @@
 namespace curlew::test {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
+using testing::Not;
 
 /// A transient case on "mesh.geo", a coarse plate.
 class PlateFolder : public OutputDirectory {
@@ -70,6 +72,32 @@ TEST(Convert, to_a_mesh_file_keeps_every_bit_of_a_run) {
             folder.result_on({"mesh.file=\"whole.h5\"", "mesh.scale=0.5"}));
   folder.convert({"half.h5", "again.h5"});
   EXPECT_EQ(read_text(folder / "again.h5"), read_text(folder / "half.h5"));
+}
+
+TEST(Convert, with_parts_says_how_good_they_are_and_keeps_every_bit_of_a_run_on_one_rank) {
+  const PlateFolder folder;
+  folder.convert({"mesh.geo", "whole.h5", "--size", "0.2"});
+  const Outcome outcome =
+      run_curlew(folder.path(), {"mesh", "convert", "whole.h5", "parts.h5", "--partition", "4"});
+  EXPECT_EQ(outcome.status, 0) << outcome.error;
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("4 parts of "), HasSubstr(" faces cut"), HasSubstr("neighbours")));
+  EXPECT_EQ(folder.result_on({"mesh.file=\"parts.h5\""}), folder.result_on({"mesh.file=\"whole.h5\""}));
+
+  const Outcome info = run_curlew(folder.path(), {"mesh", "info", "parts.h5", "--json"});
+  const auto partition = nlohmann::json::parse(info.out).at("partition");
+  EXPECT_EQ(partition.at("parts"), 4);
+  EXPECT_EQ(partition.at("empty_parts"), 0);
+  EXPECT_THAT(run_curlew(folder.path(), {"mesh", "info", "parts.h5", "--order", "hilbert"}).out,
+              HasSubstr("4 parts of "));
+  EXPECT_THAT(run_curlew(folder.path(), {"mesh", "info", "whole.h5"}).out, Not(HasSubstr("partition")));
+}
+
+TEST(Convert, with_parts_needs_a_mesh_file_to_write) {
+  const PlateFolder folder;
+  const Outcome outcome =
+      run_curlew(folder.path(), {"mesh", "convert", "mesh.geo", "out.hdf", "--partition", "4"});
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_THAT(outcome.error, HasSubstr("out.hdf: only a mesh file (.h5) can be divided into parts"));
 }
 
 TEST(Convert, from_a_mesh_of_gmsh) {

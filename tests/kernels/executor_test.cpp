@@ -8,6 +8,7 @@
 
 #include "kernels/field.hpp"
 #include "kernels/vector_kernels.hpp"
+#include "tests/kernels/backends.hpp"
 
 namespace curlew {
 namespace {
@@ -15,14 +16,15 @@ namespace {
 struct Cell;
 
 std::vector<Executor> executors() {
-  return {Executor::serial(), Executor::openmp(1), Executor::openmp(2), Executor::openmp(4),
-          Executor::debug_device()};
+  std::vector<Executor> all = backends_beside_serial();
+  all.insert(all.begin(), Executor::serial());
+  return all;
 }
 
 struct SquareOnCell {
   View<Cell, const Real> x;
   View<Cell, Real> square;
-  void operator()(Id<Cell> c) const { square[c] = x[c] * x[c]; }
+  CURLEW_HOST_DEVICE void operator()(Id<Cell> c) const { square[c] = x[c] * x[c]; }
 };
 
 TEST(Executor, runs_a_kernel_once_for_each_entity_of_the_range) {
@@ -67,6 +69,22 @@ TEST(DebugDevice, memory_released_is_used_again) {
     first = buffer.data();
   }
   const Buffer<Real> again(MemorySpace::DebugDevice, 1000);
+  EXPECT_EQ(again.data(), first);
+}
+
+TEST(Cuda, refuses_a_gpu_that_is_not_there) {
+  EXPECT_THROW(Executor::cuda(99), InputError);
+}
+
+TEST(Cuda, memory_released_is_used_again) {
+  if (!cuda_problem().empty()) GTEST_SKIP() << cuda_problem();
+  const MemorySpace space = Executor::cuda().space();
+  const void* first = nullptr;
+  {
+    const Buffer<Real> buffer(space, 1000);
+    first = buffer.data();
+  }
+  const Buffer<Real> again(space, 990);
   EXPECT_EQ(again.data(), first);
 }
 

@@ -10,6 +10,7 @@
 #include "mesh/cell_shapes.hpp"
 #include "mesh/quality.hpp"
 #include "operators/incidence_operator.hpp"
+#include "tests/kernels/backends.hpp"
 #include "tests/mesh/shelf.hpp"
 #include "tests/operators/operator_matrix.hpp"
 
@@ -94,7 +95,7 @@ TEST_P(OnShelf, mass_of_fluxes_has_the_same_bits_on_every_backend) {
     return circulation.to_host();
   };
   const std::vector<Real> expected = result(Executor::serial());
-  for (const Executor& executor : {Executor::openmp(2), Executor::openmp(4), Executor::debug_device()}) {
+  for (const Executor& executor : backends_beside_serial()) {
     EXPECT_EQ(result(executor), expected) << executor.name();
   }
 }

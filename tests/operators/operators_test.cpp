@@ -7,10 +7,10 @@
 #include <memory>
 #include <random>
 
-#include "kernels/vector_kernels.hpp"
 #include "mesh/box.hpp"
 #include "operators/incidence_operator.hpp"
 #include "operators/interpolation.hpp"
+#include "tests/kernels/backends.hpp"
 #include "tests/mesh/shelf.hpp"
 
 namespace curlew {
@@ -147,8 +147,7 @@ std::vector<std::vector<Real>> results_of_all(const Executor& executor, const Me
 }
 
 const std::vector<Executor>& all_backends() {
-  static const std::vector<Executor> backends{Executor::openmp(1), Executor::openmp(2), Executor::openmp(4),
-                                              Executor::debug_device()};
+  static const std::vector<Executor> backends = backends_beside_serial();
   return backends;
 }
 

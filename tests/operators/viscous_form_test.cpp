@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "mesh/quality.hpp"
+#include "tests/kernels/backends.hpp"
 #include "tests/mesh/shelf.hpp"
 
 namespace curlew {
@@ -135,7 +136,7 @@ TEST_P(ViscousFormOnShelf, has_the_same_bits_on_every_backend) {
     return force.to_host();
   };
   const std::vector<Vector3> expected = result(Executor::serial());
-  for (const Executor& executor : {Executor::openmp(2), Executor::openmp(4), Executor::debug_device()}) {
+  for (const Executor& executor : backends_beside_serial()) {
     EXPECT_TRUE(result(executor) == expected) << executor.name();
   }
 }

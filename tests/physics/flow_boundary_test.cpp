@@ -8,6 +8,7 @@
 #include <set>
 
 #include "mesh/box.hpp"
+#include "tests/kernels/backends.hpp"
 #include "tests/mesh/shelf.hpp"
 #include "tests/physics/flow_setup.hpp"
 
@@ -140,7 +141,7 @@ TEST_F(InABox, holds_the_same_bits_on_every_backend) {
     return impose(boundaries, mesh_, 0, 0.5, {1, 2, 0}, executor);
   };
   const Imposed expected = result(Executor::serial());
-  for (const Executor& executor : {Executor::openmp(2), Executor::openmp(4), Executor::debug_device()}) {
+  for (const Executor& executor : backends_beside_serial()) {
     const Imposed held = result(executor);
     EXPECT_TRUE(held.flux == expected.flux && held.velocity == expected.velocity) << executor.name();
   }

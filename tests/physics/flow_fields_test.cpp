@@ -8,6 +8,7 @@
 
 #include "mesh/box.hpp"
 #include "mesh/quality.hpp"
+#include "tests/kernels/backends.hpp"
 #include "tests/mesh/shelf.hpp"
 
 namespace curlew {
@@ -125,7 +126,7 @@ TEST_P(FlowFields, have_the_same_bits_on_every_backend) {
                       q_criterion(gradient).to_host(), divergence(mesh_, flux).to_host());
   };
   const auto expected = results(Executor::serial());
-  for (const Executor& executor : {Executor::openmp(2), Executor::debug_device()})
+  for (const Executor& executor : backends_beside_serial())
     EXPECT_TRUE(results(executor) == expected) << executor.name();
 }
 

@@ -10,6 +10,7 @@
 
 #include "mesh/box.hpp"
 #include "mesh/cell_shapes.hpp"
+#include "tests/kernels/backends.hpp"
 #include "tests/mesh/shelf.hpp"
 #include "tests/operators/operator_matrix.hpp"
 #include "tests/physics/analytic_function.hpp"
@@ -112,7 +113,7 @@ TEST_P(OnShelf, diffusion_is_symmetric_and_sees_everything_but_constants) {
   const Eigen::VectorXd eigenvalues = Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(k).eigenvalues();
   EXPECT_NEAR(eigenvalues(0), 0, 1e-12 * size);
   EXPECT_GT(eigenvalues(1), 1e-6 * size);
-  const std::vector<Real> diagonal = diffusion.diagonal();
+  const std::vector<Real> diagonal = diffusion.matrix().diagonal;
   for (Index n = 0; n < t_.nodes().size(); ++n) EXPECT_NEAR(diagonal[at(n)], k(n, n), 1e-13 * size);
 }
 
@@ -128,7 +129,7 @@ TEST_P(OnShelf, diffusion_has_the_same_bits_on_every_backend) {
     return y.to_host();
   };
   const std::vector<Real> expected = result(Executor::serial());
-  for (const Executor& executor : {Executor::openmp(2), Executor::openmp(4), Executor::debug_device()}) {
+  for (const Executor& executor : backends_beside_serial()) {
     EXPECT_EQ(result(executor), expected);
   }
 }
@@ -182,7 +183,7 @@ std::vector<Real> short_run(const Executor& executor, const Mesh& mesh) {
 
 TEST_P(OnShelf, a_whole_run_has_the_same_bits_on_every_backend) {
   const std::vector<Real> expected = short_run(Executor::serial(), mesh_);
-  for (const Executor& executor : {Executor::openmp(2), Executor::openmp(4), Executor::debug_device()}) {
+  for (const Executor& executor : backends_beside_serial()) {
     EXPECT_EQ(short_run(executor, mesh_), expected) << executor.name();
   }
 }
@@ -191,8 +192,7 @@ TEST(HeatDiffusion, a_whole_run_has_the_same_bits_on_a_mesh_large_enough_for_thr
   const Mesh mesh(make_box(CellType::Hexahedron, {20, 20, 20}));
   ASSERT_GT(mesh.topology().nodes().size(), 2 * OpenMP::smallest_parallel_range);
   const std::vector<Real> expected = short_run(Executor::serial(), mesh);
-  for (const Executor& executor :
-       {Executor::openmp(1), Executor::openmp(2), Executor::openmp(4), Executor::debug_device()}) {
+  for (const Executor& executor : backends_beside_serial()) {
     EXPECT_EQ(short_run(executor, mesh), expected) << executor.name();
   }
 }

@@ -112,10 +112,12 @@ TEST_P(Projection, leaves_no_more_divergence_than_asked_for_and_moves_fluxes_by_
     const DivergenceNorms norms = bench.projection.divergence_of(bench.flux);
     const Eigen::VectorXd now = m_.divergence.cwiseAbs() * u.cwiseAbs();
     if (now.norm() > 0) {
-      EXPECT_NEAR(norms.l2, outflow.norm() / now.norm(), 1e-6 * norms.l2 + 1e-30);
+      // Multigrid may overshoot the tolerance, down to where the sums of a cell's fluxes are round-off.
+      const Real round_off = 1e-16 * std::sqrt(static_cast<Real>(m_.cells));
+      EXPECT_NEAR(norms.l2, outflow.norm() / now.norm(), 1e-6 * norms.l2 + round_off);
       EXPECT_NEAR(norms.max,
                   outflow.cwiseAbs().maxCoeff() * std::sqrt(static_cast<Real>(m_.cells)) / now.norm(),
-                  1e-6 * norms.max + 1e-30);
+                  1e-6 * norms.max + round_off);
     }
     // a S (U - U*) = Dᵀ p on free faces, and nothing moves elsewhere.
     const Eigen::VectorXd star = column_of(bench.projection.inverse_star().to_host());

@@ -7,11 +7,12 @@
 
 #include "kernels/vector3.hpp"
 #include "mesh/entities.hpp"
+#include "tests/kernels/backends.hpp"
 
 namespace curlew {
 namespace {
 
-using Vectors = Field<Cell, Vector3>;
+using Vectors = Field<Face, Vector3>;
 using Scalars = DualCochain<Cell>;
 
 constexpr Index cells = 5000;  // more than one thread takes
@@ -62,7 +63,7 @@ TEST(TimeAverage, resumed_goes_on_to_the_same_bits_on_every_backend) {
   const Executor serial = Executor::serial();
   TimeAverage<Vectors> whole(vectors_at(serial, 0));
   run(serial, 0, 9, whole);
-  for (const Executor& executor : {serial, Executor::openmp(2), Executor::debug_device()}) {
+  for (const Executor& executor : backends_beside_serial()) {
     TimeAverage<Vectors> begun(vectors_at(executor, 0)), resumed(vectors_at(executor, 0));
     run(executor, 0, 4, begun);
     resumed.resume(begun.duration(), begun.state());

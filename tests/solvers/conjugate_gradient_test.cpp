@@ -6,10 +6,12 @@
 #include <Eigen/Dense>
 #include <cmath>
 #include <limits>
+#include <tuple>
 
 #include "mesh/entities.hpp"
 #include "solvers/null_space.hpp"
 #include "solvers/preconditioners.hpp"
+#include "tests/kernels/backends.hpp"
 
 namespace curlew {
 namespace {
@@ -45,8 +47,9 @@ Eigen::MatrixXd positive_definite(Index size, Real condition) {
 }
 
 struct Problem {
-  Problem(Eigen::MatrixXd m, Eigen::VectorXd rhs)
-      : matrix(std::move(m)),
+  Problem(Eigen::MatrixXd m, Eigen::VectorXd rhs, const Executor& on = Executor::serial())
+      : executor(on),
+        matrix(std::move(m)),
         right_hand_side(std::move(rhs)),
         op(matrix),
         b(executor, static_cast<Index>(right_hand_side.size()), "b", "W"),
@@ -63,7 +66,7 @@ struct Problem {
     return Eigen::Map<const Eigen::VectorXd>(values.data(), static_cast<Eigen::Index>(values.size()));
   }
 
-  Executor executor = Executor::serial();
+  Executor executor;
   Eigen::MatrixXd matrix;
   Eigen::VectorXd right_hand_side;
   MatrixOperator op;
@@ -85,6 +88,19 @@ SolverControl to(Real tolerance, int max_iterations = 10000) {
   control.relative_tolerance = tolerance;
   control.max_iterations = max_iterations;
   return control;
+}
+
+TEST(ConjugateGradient, takes_the_same_bits_on_every_backend) {
+  const Eigen::MatrixXd matrix = positive_definite(150, 1e3);
+  const Eigen::VectorXd rhs = Eigen::VectorXd::LinSpaced(150, -1, 2);
+  const auto solve_on = [&](const Executor& executor) {
+    Problem problem(matrix, rhs, executor);
+    const SolveReport report = problem.solve({1e-10, 0, 1000}, jacobi_of(problem));
+    return std::tuple(report.iterations, report.residual, problem.x.to_host());
+  };
+  const auto expected = solve_on(Executor::serial());
+  for (const Executor& executor : backends_beside_serial())
+    EXPECT_TRUE(solve_on(executor) == expected) << executor.name();
 }
 
 TEST(ConjugateGradient, agrees_with_a_direct_solver_and_reports_the_true_residual) {

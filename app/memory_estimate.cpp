@@ -1,0 +1,110 @@
+// Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
+#include "app/memory_estimate.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "kernels/error.hpp"
+#include "kernels/memory_use.hpp"
+#include "kernels/tensor3.hpp"
+#include "mesh/node_graph.hpp"
+
+namespace curlew {
+
+namespace {
+
+constexpr std::size_t number = sizeof(Real), vector = sizeof(Vector3), tensor = sizeof(Tensor3);
+
+std::size_t count(const auto& range) {
+  return at(range.size());
+}
+
+std::size_t averages_of(const CaseSettings& settings) {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(settings.monitors, [](const MonitorSettings& monitor) {
+        return std::holds_alternative<TimeAverageSettings>(monitor.what);
+      }));
+}
+
+/// A multigrid hierarchy for a matrix of that many entries off the diagonal, which is known only when it is
+/// made. Of what was seen, on the coarser levels are up to 4 entries and 0.2 unknowns for each of the finest,
+/// and prolongations have 3 entries a row.
+std::size_t bytes_of_multigrid(std::size_t unknowns, std::size_t entries) {
+  constexpr std::size_t entry = sizeof(Index) + sizeof(float);
+  const std::size_t of_levels = entries + 4 * unknowns, of_transfers = 6 * unknowns;
+  const std::size_t fields = unknowns * 6 / 5 * (4 * sizeof(float) + 3 * sizeof(Index));
+  return (of_levels + of_transfers) * entry + fields + unknowns * number;
+}
+
+std::size_t bytes_of(const HeatCase& settings, const Mesh& mesh) {
+  const NodeGraph graph(mesh.topology());
+  std::size_t tables = graph.neighbours_of_node().bytes() + count(graph.pairs()) * number;
+  if (settings.solver.preconditioner == Preconditioning::Multigrid) {
+    tables += bytes_of_multigrid(count(mesh.topology().nodes()), count(graph.pairs()));
+  }
+  // The model's fields, those of conjugate gradients and of their preconditioner; a mark per node.
+  const std::size_t patches = count(mesh.topology().boundary_faces()) * 2 * number;
+  return tables + patches + count(mesh.topology().nodes()) * ((12 + 4 + 1) * number + 1);
+}
+
+std::size_t bytes_of(const FlowCase& settings, const Mesh& mesh) {
+  const Topology& t = mesh.topology();
+  const bool exact = settings.method == FlowMethod::ExactFractionalStep;
+  const std::size_t averages = averages_of(settings);
+
+  std::size_t tables = t.faces_of_cell().bytes() + t.cells_of_face().bytes();
+  tables += t.faces_of_cell().bytes() + t.faces_of_cell().entries() * number;  // the pressure's matrix
+  if (settings.flow.pressure_preconditioning == Preconditioning::Multigrid) {
+    tables += bytes_of_multigrid(count(t.cells()), t.faces_of_cell().entries());
+  }
+  if (exact) tables += t.edges_of_face().bytes() + t.faces_of_edge().bytes();
+  const bool periodic = !t.periodic_faces().empty();
+  if (exact && !periodic && settings.flow.streamfunction_preconditioning == Preconditioning::Multigrid) {
+    const std::size_t pairs = count(NodeGraph(t).pairs());
+    tables += bytes_of_multigrid(count(t.nodes()), pairs) + count(t.nodes()) * 2 * number;
+    tables += t.nodes_of_edge().bytes() + t.edges_of_node().bytes() + count(t.edges()) * vector;
+  }
+
+  std::size_t per_cell = vector + number;            // geometry
+  per_cell += 3 * number + number + vector;          // three levels of time; pressure and velocity
+  per_cell += 5 * vector + tensor;                   // momentum
+  per_cell += 2 * vector + 2 * tensor + 2 * vector;  // its operators
+  per_cell += 11 * number + sizeof(Index);           // projection
+  per_cell += number;                                // the method's
+  per_cell += averages * number;
+  std::size_t per_face = 2 * vector;                            // geometry
+  per_face += 3 * (4 * number + vector);                        // three levels of time
+  per_face += 6 * number + 2 * vector + 1;                      // forces
+  per_face += 3 * number + 5 * vector;                          // momentum
+  per_face += 2 * 4 * vector + 4 * number;                      // its solvers
+  per_face += 5 * number;                                       // projection
+  if (exact) per_face += 4 * number + 2 * vector + 7 * vector;  // the streamfunction's solver
+  per_face += averages * vector;
+  if (settings.time.steady) per_face += vector;  // the velocity of the step before
+  const std::size_t per_edge = exact ? 9 * number + 1 : 0;
+  tables += count(t.boundary_faces()) * (2 * number + vector);  // what the boundary gives
+  return tables + count(t.cells()) * per_cell + count(t.faces()) * per_face + count(t.edges()) * per_edge;
+}
+
+}  // namespace
+
+std::size_t device_bytes(const LoadedCase& loaded) {
+  return std::visit([&](const auto& settings) { return bytes_of(settings, *loaded.mesh); }, loaded.settings);
+}
+
+void require_device_memory(const Executor& executor, const LoadedCase& loaded) {
+  if (executor.space() == MemorySpace::Host) return;
+  const std::size_t needed = device_bytes(loaded), free = device_memory(executor.space()).free;
+  if (needed <= free) return;
+  const double cells = static_cast<double>(loaded.mesh->topology().cells().size());
+  const double per_cell = static_cast<double>(needed) / cells;
+  throw InputError(
+      fmt::format("the run needs {:.3g} GB of the device's memory, {:.0f} bytes per cell, and {:.3g} GB are "
+                  "free: a mesh of "
+                  "this kind may have {:.3g} cells, this one has {:.3g}; use a smaller mesh or --backend cpu",
+                  1e-9 * static_cast<double>(needed), per_cell, 1e-9 * static_cast<double>(free),
+                  static_cast<double>(free) / per_cell, cells));
+}
+
+}  // namespace curlew

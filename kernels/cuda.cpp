@@ -1,0 +1,223 @@
+// Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
+#include "kernels/cuda.hpp"
+
+#include <cuda_runtime_api.h>
+#include <cxxabi.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <unordered_map>
+
+#include "kernels/error.hpp"
+
+namespace curlew::cuda {
+
+namespace {
+
+std::string text(cudaError_t status) {
+  return std::string(cudaGetErrorString(status)) + " (" + cudaGetErrorName(status) + ")";
+}
+
+void check(cudaError_t status, const char* what) {
+  if (status != cudaSuccess) throw Error(std::string("the GPU failed ") + what + ": " + text(status));
+}
+
+/// The GPU in use and what belongs to it. Never destroyed: the driver takes everything back at the end of the
+/// process, perhaps before the last field is released.
+class Device {
+ public:
+  static Device*& in_use() {
+    static Device* device = nullptr;
+    return device;
+  }
+  static Device& get() {
+    if (in_use() == nullptr) select(0);
+    return *in_use();
+  }
+
+  explicit Device(int number) : number_(number) {
+    check(cudaSetDevice(number), "to start");
+    check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "to make a stream");
+    check(cudaMallocHost(&staging_, staging_bytes), "to allocate memory for copies");
+  }
+
+  int number() const { return number_; }
+  cudaStream_t stream() const { return stream_; }
+
+  void* allocate(std::size_t bytes) {
+    const std::lock_guard lock(mutex_);
+    const std::size_t wanted = rounded(bytes);
+    // The smallest block that is large enough, unless a quarter of it would lie idle.
+    const auto kept = kept_.lower_bound(wanted);
+    if (kept != kept_.end() && kept->first - wanted <= wanted / 4) {
+      void* data = kept->second;
+      sizes_[data] = kept->first;
+      kept_bytes_ -= kept->first;
+      used_bytes_ += kept->first;
+      kept_.erase(kept);
+      return data;
+    }
+    void* data = nullptr;
+    if (cudaMalloc(&data, wanted) != cudaSuccess) {
+      cudaGetLastError();  // forget the error
+      give_back();
+      const cudaError_t status = cudaMalloc(&data, wanted);
+      if (status != cudaSuccess) {
+        cudaGetLastError();
+        std::size_t free = 0, total = 0;
+        cudaMemGetInfo(&free, &total);
+        throw Error("out of GPU memory: " + std::to_string(bytes) + " bytes could not be allocated, " +
+                    std::to_string(free) + " of " + std::to_string(total) +
+                    " are free; use a smaller mesh or more GPUs");
+      }
+    }
+    sizes_[data] = wanted;
+    used_bytes_ += wanted;
+    return data;
+  }
+
+  void release(void* data) {
+    const std::lock_guard lock(mutex_);
+    const auto block = sizes_.find(data);
+    kept_.emplace(block->second, data);
+    kept_bytes_ += block->second;
+    used_bytes_ -= block->second;
+    sizes_.erase(block);
+  }
+
+  std::size_t used_memory() {
+    const std::lock_guard lock(mutex_);
+    return used_bytes_;
+  }
+
+  std::size_t free_memory() {
+    const std::lock_guard lock(mutex_);
+    std::size_t free = 0, total = 0;
+    check(cudaMemGetInfo(&free, &total), "to tell how much memory it has");
+    return free + kept_bytes_;
+  }
+
+  void copy(void* to, const void* from, std::size_t bytes, Direction direction) {
+    const std::lock_guard lock(copy_mutex_);
+    switch (direction) {
+      case Direction::OnDevice:
+        check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream_), "a copy");
+        return;
+      case Direction::ToDevice:
+        // The driver copies pageable memory through buffers of its own.
+        check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream_), "a copy from the host");
+        synchronise();
+        return;
+      case Direction::ToHost:
+        // The result of a reduction comes through pinned memory, which needs no buffer of the driver's.
+        void* landing = bytes <= staging_bytes ? staging_ : to;
+        check(cudaMemcpyAsync(landing, from, bytes, cudaMemcpyDeviceToHost, stream_), "a copy to the host");
+        synchronise();
+        if (landing != to) std::memcpy(to, landing, bytes);
+        return;
+    }
+  }
+
+  void synchronise() { check(cudaStreamSynchronize(stream_), "in a kernel or copy"); }
+
+ private:
+  static constexpr std::size_t staging_bytes = 4096;
+
+  static std::size_t rounded(std::size_t bytes) {
+    constexpr std::size_t unit = 512;
+    return (bytes + unit - 1) / unit * unit;
+  }
+  /// Hands all blocks that lie idle back to the driver.
+  void give_back() {
+    cudaStreamSynchronize(stream_);
+    for (const auto& [size, data] : kept_) cudaFree(data);
+    kept_.clear();
+    kept_bytes_ = 0;
+  }
+
+  int number_;
+  cudaStream_t stream_ = nullptr;
+  void* staging_ = nullptr;  // pinned
+  std::mutex mutex_, copy_mutex_;
+  std::multimap<std::size_t, void*> kept_;        // blocks that lie idle, by size
+  std::unordered_map<void*, std::size_t> sizes_;  // blocks in use
+  std::size_t kept_bytes_ = 0, used_bytes_ = 0;
+};
+
+}  // namespace
+
+std::string problem() {
+  int count = 0;
+  const cudaError_t status = cudaGetDeviceCount(&count);
+  if (status == cudaSuccess && count > 0) return "";
+  cudaGetLastError();
+  const std::string why = status == cudaSuccess ? "the driver finds none" : cudaGetErrorString(status);
+  return "no NVIDIA GPU can be used here (" + why + "); use --backend cpu";
+}
+
+void select(int device) {
+  Device*& in_use = Device::in_use();
+  if (in_use != nullptr && in_use->number() == device) return;
+  if (in_use != nullptr) {
+    throw InputError("GPU " + std::to_string(device) + " was asked for while GPU " +
+                     std::to_string(in_use->number()) + " is in use; a process uses one");
+  }
+  if (const std::string why = problem(); !why.empty()) throw InputError(why);
+  int count = 0;
+  check(cudaGetDeviceCount(&count), "to be counted");
+  if (device < 0 || device >= count) {
+    throw InputError("there is no GPU " + std::to_string(device) + "; this machine has " +
+                     std::to_string(count) + ", numbered from 0");
+  }
+  in_use = new Device(device);
+}
+
+std::string device_name() {
+  cudaDeviceProp properties;
+  check(cudaGetDeviceProperties(&properties, Device::get().number()), "to tell its name");
+  return properties.name;
+}
+
+cudaStream_t stream() {
+  return Device::get().stream();
+}
+
+void check_launch(const std::type_info& kernel) {
+  const cudaError_t status = cudaGetLastError();
+  if (status == cudaSuccess) return;
+  int demangled = 0;
+  const std::unique_ptr<char, void (*)(void*)> name(
+      abi::__cxa_demangle(kernel.name(), nullptr, nullptr, &demangled), std::free);
+  throw Error(std::string("the GPU did not run the kernel ") + (demangled == 0 ? name.get() : kernel.name()) +
+              ": " + text(status));
+}
+
+void synchronise() {
+  Device::get().synchronise();
+}
+
+void* allocate(std::size_t bytes) {
+  return Device::get().allocate(bytes);
+}
+
+void release(void* data) noexcept {
+  Device::get().release(data);
+}
+
+std::size_t used_memory() {
+  return Device::get().used_memory();
+}
+
+std::size_t free_memory() {
+  return Device::get().free_memory();
+}
+
+void copy(void* to, const void* from, std::size_t bytes, Direction direction) {
+  Device::get().copy(to, from, bytes, direction);
+}
+
+}  // namespace curlew::cuda

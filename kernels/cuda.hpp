@@ -1,0 +1,41 @@
+// Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <typeinfo>
+
+struct CUstream_st;
+
+/// What the CUDA backend asks of the GPU, without CUDA's headers; there in builds with CUDA alone. One GPU
+/// and one stream a process: what is launched, copied and released happens in that order.
+namespace curlew::cuda {
+
+/// Why there is no GPU to use, empty where there is one.
+std::string problem();
+/// Makes `device` the process's GPU. Throws InputError where there is none of that number, or where another
+/// one is in use.
+void select(int device);
+/// Name and number of the GPU in use, for messages and tables.
+std::string device_name();
+
+CUstream_st* stream();
+/// Throws Error, naming the kernel, where the last launch was refused.
+void check_launch(const std::type_info& kernel);
+/// Waits for all that was launched; throws Error where something of it failed.
+void synchronise();
+
+/// Memory of the GPU, from a pool that keeps what is released: a time loop that allocates what it released in
+/// the step before asks nothing of the driver. Throws Error with the byte counts where there is not enough.
+void* allocate(std::size_t bytes);
+void release(void* data) noexcept;
+/// Memory that is in use [bytes].
+std::size_t used_memory();
+/// Memory that could still be allocated: what the driver has free and what the pool keeps [bytes].
+std::size_t free_memory();
+
+enum class Direction { ToDevice, ToHost, OnDevice };
+/// Copies; when it returns, `from` may be overwritten and, on the host, `to` be read.
+void copy(void* to, const void* from, std::size_t bytes, Direction direction);
+
+}  // namespace curlew::cuda

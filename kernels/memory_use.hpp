@@ -1,0 +1,22 @@
+// Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
+#pragma once
+
+#include <cstddef>
+
+#include "kernels/memory.hpp"
+
+namespace curlew {
+
+/// How full the memory of a device is [bytes].
+struct DeviceMemory {
+  std::size_t used;  ///< by buffers
+  std::size_t free;  ///< for further ones
+};
+
+/// Of the debug device or the GPU in use; throws Error for the host, which does not count.
+DeviceMemory device_memory(MemorySpace space);
+
+/// Pretends that the debug device has so much memory in all, for tests of what happens when it is full.
+void set_debug_device_memory(std::size_t bytes);
+
+}  // namespace curlew

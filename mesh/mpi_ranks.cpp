@@ -1,0 +1,157 @@
+// Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
+#include <mpi.h>
+
+#include <cstdlib>
+#include <limits>
+
+#include "kernels/error.hpp"
+#include "mesh/communicator.hpp"
+
+namespace curlew {
+
+namespace {
+
+static_assert(std::is_same_v<Real, double>);
+
+constexpr int halo_tag = 1, message_tag = 2;
+
+int count_of(std::size_t bytes) {
+  REQUIRE(bytes <= static_cast<std::size_t>(std::numeric_limits<int>::max()),
+          "a message between neighbours is longer than 2 GiB; use more ranks");
+  return static_cast<int>(bytes);
+}
+
+void add_binned_sums(void* from, void* to, int* count, MPI_Datatype*) {
+  const auto* terms = static_cast<const BinnedSum*>(from);
+  auto* sums = static_cast<BinnedSum*>(to);
+  for (int k = 0; k < *count; ++k) sums[k].add(terms[k]);
+}
+
+class MpiTransfer final : public Communicator::Transfer {
+ public:
+  ~MpiTransfer() override { finish(); }
+  void finish() override {
+    MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
+    requests.clear();
+  }
+  std::vector<MPI_Request> requests;
+};
+
+class MpiRanks final : public Communicator {
+ public:
+  MpiRanks() {
+    int provided = 0;
+    MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided);
+    MPI_Comm_dup(MPI_COMM_WORLD, &communicator_);
+    MPI_Comm_rank(communicator_, &rank_);
+    MPI_Comm_size(communicator_, &ranks_);
+    MPI_Type_contiguous(sizeof(BinnedSum), MPI_BYTE, &binned_sum_);
+    MPI_Type_commit(&binned_sum_);
+    MPI_Op_create(add_binned_sums, 1, &add_);
+  }
+  ~MpiRanks() override {
+    MPI_Op_free(&add_);
+    MPI_Type_free(&binned_sum_);
+    MPI_Comm_free(&communicator_);
+    MPI_Finalize();
+  }
+  MpiRanks(const MpiRanks&) = delete;
+  MpiRanks& operator=(const MpiRanks&) = delete;
+
+  int rank() const override { return rank_; }
+  int ranks() const override { return ranks_; }
+
+  BinnedSum sum(const BinnedSum& mine) const override {
+    BinnedSum sum;
+    MPI_Allreduce(&mine, &sum, 1, binned_sum_, add_, communicator_);
+    return sum;
+  }
+  Real maximum(Real mine) const override {
+    Real largest = 0;
+    MPI_Allreduce(&mine, &largest, 1, MPI_DOUBLE, MPI_MAX, communicator_);
+    return largest;
+  }
+
+  std::unique_ptr<Transfer> start(std::span<const Incoming> incoming,
+                                  std::span<const Outgoing> outgoing) const override {
+    auto transfer = std::make_unique<MpiTransfer>();
+    transfer->requests.reserve(incoming.size() + outgoing.size());
+    for (const Incoming& message : incoming) {
+      std::vector<int> lengths;
+      std::vector<MPI_Aint> addresses;
+      for (const std::span<std::byte> place : message.places) {
+        lengths.push_back(count_of(place.size()));
+        addresses.emplace_back();
+        MPI_Get_address(place.data(), &addresses.back());
+      }
+      // One type for all places, so that the message lands where it belongs without a copy.
+      MPI_Datatype type;
+      MPI_Type_create_hindexed(static_cast<int>(lengths.size()), lengths.data(), addresses.data(), MPI_BYTE,
+                               &type);
+      MPI_Type_commit(&type);
+      transfer->requests.emplace_back();
+      MPI_Irecv(MPI_BOTTOM, 1, type, message.rank, halo_tag, communicator_, &transfer->requests.back());
+      MPI_Type_free(&type);  // when the message has arrived
+    }
+    for (const Outgoing& message : outgoing) {
+      transfer->requests.emplace_back();
+      MPI_Isend(message.bytes.data(), count_of(message.bytes.size()), MPI_BYTE, message.rank, halo_tag,
+                communicator_, &transfer->requests.back());
+    }
+    return transfer;
+  }
+
+  void send(int to, std::span<const std::byte> bytes) const override {
+    std::uint64_t size = bytes.size();
+    MPI_Send(&size, 1, MPI_UINT64_T, to, message_tag, communicator_);
+    for (std::size_t first = 0; first < bytes.size(); first += piece) {
+      const auto part = bytes.subspan(first, std::min(piece, bytes.size() - first));
+      MPI_Send(part.data(), count_of(part.size()), MPI_BYTE, to, message_tag, communicator_);
+    }
+  }
+  std::vector<std::byte> receive(int from) const override {
+    std::uint64_t size = 0;
+    MPI_Recv(&size, 1, MPI_UINT64_T, from, message_tag, communicator_, MPI_STATUS_IGNORE);
+    std::vector<std::byte> bytes(size);
+    for (std::size_t first = 0; first < bytes.size(); first += piece) {
+      const int length = count_of(std::min(piece, bytes.size() - first));
+      MPI_Recv(bytes.data() + first, length, MPI_BYTE, from, message_tag, communicator_, MPI_STATUS_IGNORE);
+    }
+    return bytes;
+  }
+
+  [[noreturn]] void abort(int status) const override {
+    MPI_Abort(communicator_, status);
+    std::abort();  // MPI_Abort does not return
+  }
+
+ private:
+  static constexpr std::size_t piece = std::size_t{1} << 30;  // MPI counts in int
+
+  MPI_Comm communicator_ = MPI_COMM_NULL;
+  MPI_Datatype binned_sum_ = MPI_DATATYPE_NULL;
+  MPI_Op add_ = MPI_OP_NULL;
+  int rank_ = 0, ranks_ = 1;
+};
+
+/// Whether a launcher started this program as one of several ranks; MPI need not be started to know.
+bool launched() {
+  for (const char* variable : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK"}) {
+    if (std::getenv(variable) != nullptr) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::shared_ptr<const Communicator> all_ranks() {
+  static const std::shared_ptr<const Communicator> ranks =
+      launched() ? std::make_shared<MpiRanks>() : one_rank();
+  return ranks;
+}
+
+bool built_with_mpi() {
+  return true;
+}
+
+}  // namespace curlew

@@ -1,0 +1,57 @@
+// Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
+#include <cstdlib>
+
+#include "kernels/error.hpp"
+#include "mesh/communicator.hpp"
+
+namespace curlew {
+
+namespace {
+
+class OneRank final : public Communicator {
+ public:
+  int rank() const override { return 0; }
+  int ranks() const override { return 1; }
+  BinnedSum sum(const BinnedSum& mine) const override { return mine; }
+  Real maximum(Real mine) const override { return mine; }
+  std::unique_ptr<Transfer> start(std::span<const Incoming> incoming,
+                                  std::span<const Outgoing> outgoing) const override {
+    struct Nothing final : Transfer {
+      void finish() override {}
+    };
+    REQUIRE(incoming.empty() && outgoing.empty(), "one rank alone has nobody to exchange messages with");
+    return std::make_unique<Nothing>();
+  }
+  void send(int, std::span<const std::byte>) const override {
+    throw Error("one rank alone has nobody to send to");
+  }
+  std::vector<std::byte> receive(int) const override {
+    throw Error("one rank alone has nobody to receive from");
+  }
+  [[noreturn]] void abort(int status) const override { std::exit(status); }
+};
+
+}  // namespace
+
+std::shared_ptr<const Communicator> one_rank() {
+  static const std::shared_ptr<const Communicator> rank = std::make_shared<OneRank>();
+  return rank;
+}
+
+#if !defined(CURLEW_MPI)
+std::shared_ptr<const Communicator> all_ranks() {
+  for (const char* variable : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"}) {
+    const char* ranks = std::getenv(variable);
+    if (ranks != nullptr && std::atoi(ranks) > 1) {
+      throw InputError("this curlew was built without MPI and runs on one rank; start it without a launcher");
+    }
+  }
+  return one_rank();
+}
+
+bool built_with_mpi() {
+  return false;
+}
+#endif
+
+}  // namespace curlew

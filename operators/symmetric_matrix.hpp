@@ -1,0 +1,29 @@
+// Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
+#pragma once
+
+#include <vector>
+
+#include "kernels/platform.hpp"
+
+namespace curlew {
+
+/// A sparse matrix on the host, row by row: row i holds entries starts[i] to starts[i + 1] - 1.
+struct SparseRows {
+  std::vector<Index> starts{0};
+  std::vector<Index> columns;
+  std::vector<Real> values;
+
+  Index rows() const { return static_cast<Index>(starts.size()) - 1; }
+};
+
+/// A symmetric operator spelled out, for the set-up of preconditioners; operators themselves are applied
+/// without it. An entry off the diagonal may name its own row, with the value 0, to give all rows one length.
+/// A diagonal that is not positive stands for an unknown that is held.
+struct SymmetricMatrix {
+  SparseRows off_diagonal;
+  std::vector<Real> diagonal;
+
+  Index rows() const { return off_diagonal.rows(); }
+};
+
+}  // namespace curlew

@@ -1,0 +1,317 @@
+// Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
+#include "solvers/multigrid.hpp"
+
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include "kernels/field.hpp"
+#include "kernels/for_each.hpp"
+#include "kernels/incidence.hpp"
+#include "kernels/reduction.hpp"
+#include "mesh/entities.hpp"
+#include "solvers/multigrid_hierarchy.hpp"
+
+namespace curlew {
+
+namespace {
+
+struct Unknown;  // entity tag: an unknown of any level
+struct Entry;    // entity tag: an entry of a table
+
+using UnknownTable = IncidenceTable<Unknown, Unknown>;
+using Unknowns = Incidence<Unknown, Unknown>;
+
+/// sum_k c_k x_k over row i of a table with one coefficient per entry.
+template <class Rows>
+CURLEW_HOST_DEVICE float row_product(const Rows& rows, View<Entry, const float> coefficient,
+                                     View<Unknown, const float> x, Id<Unknown> i) {
+  Id<Entry> entry(rows.start(i));
+  float sum = 0;
+  for (const auto [j, sign] : rows[i]) {
+    sum += coefficient[entry] * x[j];
+    ++entry;
+  }
+  return sum;
+}
+
+/// A Chebyshev step: d = momentum d + gain (b - A x), next = x + d; A has a diagonal of one.
+template <class Rows>
+struct ChebyshevStepOnUnknown {
+  Rows neighbours_of;
+  View<Entry, const float> coefficient;
+  float momentum, gain;
+  View<Unknown, const float> right_hand_side, x;
+  View<Unknown, float> step, next;
+  CURLEW_HOST_DEVICE void operator()(Id<Unknown> i) const {
+    const float image = x[i] + row_product(neighbours_of, coefficient, x, i);
+    const float d = momentum * step[i] + gain * (right_hand_side[i] - image);
+    step[i] = d;
+    next[i] = x[i] + d;
+  }
+};
+
+template <class Rows>
+struct ResidualOnUnknown {
+  Rows neighbours_of;
+  View<Entry, const float> coefficient;
+  View<Unknown, const float> right_hand_side, x;
+  View<Unknown, float> residual;
+  CURLEW_HOST_DEVICE void operator()(Id<Unknown> i) const {
+    residual[i] = right_hand_side[i] - (x[i] + row_product(neighbours_of, coefficient, x, i));
+  }
+};
+
+/// The residual of the finer level, gathered, and the first Chebyshev step with it from zero.
+struct RestrictedOnUnknown {
+  Unknowns fine_of;
+  View<Entry, const float> weight;
+  float gain;
+  View<Unknown, const float> fine_residual;
+  View<Unknown, float> right_hand_side, step, x;
+  CURLEW_HOST_DEVICE void operator()(Id<Unknown> i) const {
+    const float b = row_product(fine_of, weight, fine_residual, i);
+    right_hand_side[i] = b;
+    step[i] = gain * b;
+    x[i] = gain * b;
+  }
+};
+
+struct ProlongedOnUnknown {
+  Unknowns coarse_of;
+  View<Entry, const float> weight;
+  View<Unknown, const float> coarse;
+  View<Unknown, float> x;
+  CURLEW_HOST_DEVICE void operator()(Id<Unknown> i) const {
+    x[i] += row_product(coarse_of, weight, coarse, i);
+  }
+};
+
+struct DenseProductOnUnknown {
+  Index size;
+  View<Entry, const float> matrix;
+  View<Unknown, const float> right_hand_side;
+  View<Unknown, float> x;
+  CURLEW_HOST_DEVICE void operator()(Id<Unknown> i) const {
+    Id<Entry> entry(i.value() * size);
+    float sum = 0;
+    for (const Id<Unknown> j : Range<Unknown>(0, size)) {
+      sum += matrix[entry] * right_hand_side[j];
+      ++entry;
+    }
+    x[i] = sum;
+  }
+};
+
+/// The residual rounded to single precision in the scaling of the finest level, and the first Chebyshev step
+/// with it from zero.
+template <class E>
+struct RoundedOnUnknown {
+  View<Unknown, const Real> scale;
+  Real factor;
+  View<E, const Real> residual;
+  float gain;
+  View<Unknown, float> right_hand_side, step, x;
+  CURLEW_HOST_DEVICE void operator()(Id<Unknown> i) const {
+    const auto b = static_cast<float>(factor * scale[i] * residual[Id<E>(i.value())]);
+    right_hand_side[i] = b;
+    step[i] = gain * b;
+    x[i] = gain * b;
+  }
+};
+
+template <class E>
+struct WidenedOnEntity {
+  View<Unknown, const Real> scale;
+  Real factor;
+  View<Unknown, const float> x;
+  View<E, Real> z;
+  CURLEW_HOST_DEVICE void operator()(Id<E> i) const {
+    const Id<Unknown> unknown(i.value());
+    z[i] = factor * scale[unknown] * static_cast<Real>(x[unknown]);
+  }
+};
+
+template <class E>
+struct ScaledMagnitudeOfEntity {
+  View<Unknown, const Real> scale;
+  View<E, const Real> residual;
+  CURLEW_HOST_DEVICE Real operator()(Id<E> i) const {
+    const Real value = scale[Id<Unknown>(i.value())] * residual[i];
+    return value < 0 ? -value : value;
+  }
+};
+
+/// A sparse matrix in single precision where kernels find it.
+class SparseOperator {
+ public:
+  explicit SparseOperator(SparseRows rows) {
+    coefficient_ = ConstantArray<float>(std::vector<float>(rows.values.begin(), rows.values.end()));
+    table_ = UnknownTable(std::move(rows.starts), std::move(rows.columns));
+  }
+  const UnknownTable& table() const { return table_; }
+  Unknowns rows(MemorySpace space) const { return table_.view(space); }
+  View<Entry, const float> coefficient(MemorySpace space) const {
+    return View<Entry, const float>(coefficient_.data(space), static_cast<Index>(coefficient_.size()));
+  }
+
+ private:
+  UnknownTable table_;
+  ConstantArray<float> coefficient_;
+};
+
+struct ChebyshevCoefficients {
+  float momentum, gain;
+};
+
+/// Steps of the polynomial that is smallest on [largest / width, largest]: Saad, Iterative Methods (2003),
+/// algorithm 12.1.
+std::vector<ChebyshevCoefficients> chebyshev(Real largest, Real width, int degree) {
+  const Real middle = largest * (1 + 1 / width) / 2, half = largest * (1 - 1 / width) / 2;
+  const Real sigma = middle / half;
+  std::vector<ChebyshevCoefficients> steps{{0, static_cast<float>(1 / middle)}};
+  Real rho = 1 / sigma;
+  for (int k = 1; k < degree; ++k) {
+    const Real next = 1 / (2 * sigma - rho);
+    steps.push_back({static_cast<float>(next * rho), static_cast<float>(2 * next / half)});
+    rho = next;
+  }
+  return steps;
+}
+
+}  // namespace
+
+class MultigridCycle {
+ public:
+  MultigridCycle(const Executor& executor, MultigridHierarchy hierarchy)
+      : executor_(executor),
+        scale_(std::move(hierarchy.scale)),
+        inverse_(std::move(hierarchy.coarsest_inverse)),
+        complexity_(hierarchy.operator_complexity) {
+    for (MultigridHierarchy::Level& level : hierarchy.levels) {
+      levels_.emplace_back(executor, std::move(level), chebyshev(level.largest_eigenvalue, width, degree));
+    }
+  }
+
+  template <class E>
+  void apply(View<E, const Real> r, View<E, Real> z) {
+    Level& finest = levels_.front();
+    const Range<E> range(0, finest.x.size());
+    const View<Unknown, const Real> scale(scale_.data(executor_.space()), range.size());
+    const Real largest = maximum(executor_, range, ScaledMagnitudeOfEntity<E>{scale, r});
+    // A power of two, so that scaling rounds nothing.
+    const Real factor = largest > 0 ? std::exp2(-std::ilogb(largest)) : 0;
+    for_each(executor_, finest.x.range(),
+             RoundedOnUnknown<E>{scale, factor, r, finest.smoother[0].gain, finest.right_hand_side.view(),
+                                 finest.step.view(), finest.x.view()});
+    run(0);
+    for_each(executor_, range,
+             WidenedOnEntity<E>{scale, factor > 0 ? 1 / factor : 0, std::as_const(finest.x).view(), z});
+  }
+
+  int levels() const { return static_cast<int>(levels_.size()); }
+  Real operator_complexity() const { return complexity_; }
+  Index size() const { return levels_.front().x.size(); }
+  const Executor& executor() const { return executor_; }
+
+ private:
+  static constexpr Real width = 6;
+  static constexpr int degree = 2;
+
+  struct Level {
+    Level(const Executor& executor, MultigridHierarchy::Level level, std::vector<ChebyshevCoefficients> steps)
+        : smoother(std::move(steps)),
+          right_hand_side(executor, level.off_diagonal.rows(), "right-hand side", "1"),
+          x(executor, right_hand_side.size(), "correction", "1"),
+          step(alike(x)),
+          spare(alike(x)),
+          matrix(std::move(level.off_diagonal)),
+          prolongation(std::move(level.prolongation)),
+          restriction(std::move(level.restriction)) {}
+    std::vector<ChebyshevCoefficients> smoother;
+    Field<Unknown, float> right_hand_side, x, step, spare;
+    SparseOperator matrix, prolongation, restriction;
+  };
+
+  void chebyshev_step(Level& level, ChebyshevCoefficients coefficients) {
+    const MemorySpace space = executor_.space();
+    level.matrix.table().visit_parts(space, [&](Range<Unknown> range, auto rows) {
+      for_each(executor_, range,
+               ChebyshevStepOnUnknown<decltype(rows)>{
+                   rows, level.matrix.coefficient(space), coefficients.momentum, coefficients.gain,
+                   std::as_const(level.right_hand_side).view(), std::as_const(level.x).view(),
+                   level.step.view(), level.spare.view()});
+    });
+    std::swap(level.x, level.spare);
+  }
+
+  /// Expects the right-hand side and the first step from zero; leaves the correction in x.
+  void run(std::size_t depth) {
+    Level& level = levels_[depth];
+    const MemorySpace space = executor_.space();
+    if (depth + 1 == levels_.size() && inverse_.size() > 0) {
+      for_each(executor_, level.x.range(),
+               DenseProductOnUnknown{
+                   level.x.size(),
+                   View<Entry, const float>(inverse_.data(space), static_cast<Index>(inverse_.size())),
+                   std::as_const(level.right_hand_side).view(), level.x.view()});
+      return;
+    }
+    for (std::size_t k = 1; k < level.smoother.size(); ++k) chebyshev_step(level, level.smoother[k]);
+    if (depth + 1 < levels_.size()) {
+      Level& coarse = levels_[depth + 1];
+      level.matrix.table().visit_parts(space, [&](Range<Unknown> range, auto rows) {
+        for_each(executor_, range,
+                 ResidualOnUnknown<decltype(rows)>{rows, level.matrix.coefficient(space),
+                                                   std::as_const(level.right_hand_side).view(),
+                                                   std::as_const(level.x).view(), level.spare.view()});
+      });
+      for_each(executor_, coarse.x.range(),
+               RestrictedOnUnknown{level.restriction.rows(space), level.restriction.coefficient(space),
+                                   coarse.smoother[0].gain, std::as_const(level.spare).view(),
+                                   coarse.right_hand_side.view(), coarse.step.view(), coarse.x.view()});
+      run(depth + 1);
+      for_each(executor_, level.x.range(),
+               ProlongedOnUnknown{level.prolongation.rows(space), level.prolongation.coefficient(space),
+                                  std::as_const(coarse.x).view(), level.x.view()});
+    }
+    for (const ChebyshevCoefficients& coefficients : level.smoother) chebyshev_step(level, coefficients);
+  }
+
+  Executor executor_;
+  ConstantArray<Real> scale_;     // 1 / sqrt of the finest diagonal
+  ConstantArray<float> inverse_;  // of the coarsest level, dense
+  std::vector<Level> levels_;
+  Real complexity_ = 1;
+};
+
+template <class X>
+Multigrid<X>::Multigrid(const Executor& executor, SymmetricMatrix matrix)
+    // A rank scales its own residual: no reason to wait for others.
+    : cycle_(std::make_unique<MultigridCycle>(executor.among(nullptr),
+                                              make_multigrid_hierarchy(std::move(matrix)))) {}
+
+template <class X>
+Multigrid<X>::~Multigrid() = default;
+
+template <class X>
+void Multigrid<X>::apply(const Paired<X>& r, X& z) const {
+  require_fits(r, cycle_->size(), cycle_->executor());
+  require_fits(z, cycle_->size(), cycle_->executor());
+  cycle_->apply(r.view(), z.view());
+}
+
+template <class X>
+int Multigrid<X>::levels() const {
+  return cycle_->levels();
+}
+
+template <class X>
+Real Multigrid<X>::operator_complexity() const {
+  return cycle_->operator_complexity();
+}
+
+template class Multigrid<PrimalCochain<Node>>;
+template class Multigrid<DualCochain<Cell>>;
+
+}  // namespace curlew

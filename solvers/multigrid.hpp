@@ -1,0 +1,38 @@
+// Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
+#pragma once
+
+#include <memory>
+
+#include "operators/symmetric_matrix.hpp"
+#include "solvers/linear_solver.hpp"
+
+namespace curlew {
+
+class MultigridCycle;
+
+/// One symmetric V cycle of algebraic multigrid from a zero guess, z = B r: smoothed aggregation
+/// (smoothed_aggregation.hpp), Chebyshev smoothing before and after the coarse correction, and the
+/// pseudo-inverse on the coarsest level, so that singular systems (all of the boundary insulated or given
+/// flux) need nothing special.
+///
+/// The hierarchy is made once from the matrix and works in single precision on residuals scaled to order one:
+/// a preconditioner only has to be near, and half the bytes are half the time. Every level is scaled to a
+/// diagonal of one. Symmetric positive (semi)definite up to single rounding; same bits on every backend.
+template <class X>
+class Multigrid : public Preconditioner<X> {
+ public:
+  /// `matrix`: the system on the host; where its diagonal is not positive, z = 0.
+  Multigrid(const Executor& executor, SymmetricMatrix matrix);
+  ~Multigrid() override;
+
+  void apply(const Paired<X>& r, X& z) const override;
+
+  int levels() const;
+  /// Entries of the matrices of all levels over those of the finest.
+  Real operator_complexity() const;
+
+ private:
+  std::unique_ptr<MultigridCycle> cycle_;
+};
+
+}  // namespace curlew

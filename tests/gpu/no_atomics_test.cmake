@@ -1,0 +1,16 @@
+# Fails if the GPU code in a file has atomic operations, on which the order of sums would depend
+# (cmake -D FILES=a,b -P). Reads the PTX in objects and archives, which are compiled with -no-compress.
+string(REPLACE "," ";" FILES "${FILES}")
+foreach(file IN LISTS FILES)
+  file(STRINGS ${file} kernels REGEX "^\\.visible \\.entry|^\\.entry|\\.entry ")
+  list(LENGTH kernels count)
+  if(count EQUAL 0)
+    message(FATAL_ERROR "no PTX was found in ${file}")
+  endif()
+  file(STRINGS ${file} found REGEX "(^|[ \t])(atom|red)\\.[a-z]")
+  list(LENGTH found atomics)
+  message(STATUS "${file}: ${count} kernels, ${atomics} atomic operations")
+  if(atomics GREATER 0)
+    message(SEND_ERROR "${file} has atomic operations: ${found}")
+  endif()
+endforeach()

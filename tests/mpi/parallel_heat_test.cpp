@@ -1,0 +1,154 @@
+// Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <string>
+
+#include "kernels/error.hpp"
+#include "mesh/box.hpp"
+#include "physics/heat_diffusion.hpp"
+#include "tests/mesh/shelf.hpp"
+#include "tests/mpi/parted.hpp"
+#include "tests/physics/analytic_function.hpp"
+
+namespace curlew {
+namespace {
+
+/// All kinds of boundary, in turn over the patches, sources, and everything changing in place and time.
+HeatSettings settings_for(const Mesh& mesh, HeatScheme scheme, Preconditioning preconditioning) {
+  HeatSettings settings;
+  const auto source = analytic([](Vector3 x, Real t) { return 3 * std::sin(5 * x.x + t) + x.y; });
+  settings.materials.assign(mesh.topology().region_names().size(), {0.7, 1.3, source});
+  for (std::size_t p = 0; p < mesh.topology().patches().size(); ++p) {
+    const auto value =
+        analytic([p](Vector3 x, Real t) { return std::cos(x.x + 2 * x.y + static_cast<Real>(p) * t); });
+    const auto positive = analytic([](Vector3 x, Real t) { return 2 + std::sin(x.x * x.y + t); });
+    switch (p % 4) {
+      case 0:
+        settings.boundaries.emplace_back(FixedTemperature{value});
+        break;
+      case 1:
+        settings.boundaries.emplace_back(HeatFlux{value});
+        break;
+      case 2:
+        settings.boundaries.emplace_back(Convection{positive, value});
+        break;
+      default:
+        settings.boundaries.emplace_back(FixedTemperature{positive});
+    }
+  }
+  settings.scheme = scheme;
+  settings.preconditioning = preconditioning;
+  return settings;
+}
+
+bool same_bits(Real a, Real b) {
+  return std::memcmp(&a, &b, sizeof a) == 0;
+}
+
+void expect_same(const Parted& mesh, const HeatDiffusion& part, const HeatDiffusion& whole) {
+  const Halo<Node>& halo = mesh.domain().halo<Node>();
+  const std::vector<Real> mine = part.temperature().to_host(), expected = whole.temperature().to_host();
+  Index differences = 0;
+  for (const Id<Node> n : halo.owned()) {
+    if (!same_bits(mine[at(n.value())], expected[at(halo.global(n))])) ++differences;
+  }
+  EXPECT_EQ(differences, 0) << "of " << halo.owned().size();
+  EXPECT_TRUE(same_bits(part.balance().source, whole.balance().source));
+  EXPECT_TRUE(same_bits(part.balance().stored, whole.balance().stored));
+  for (std::size_t p = 0; p < whole.balance().outflow.size(); ++p) {
+    EXPECT_TRUE(same_bits(part.balance().outflow[p], whole.balance().outflow[p])) << p;
+  }
+}
+
+class HeatOnRanks : public testing::TestWithParam<ShelfMesh> {};
+
+TEST_P(HeatOnRanks, has_the_bits_of_one_rank_in_time) {
+  const Parted mesh = divided(GetParam().raw);
+  const auto start = analytic([](Vector3 x, Real) { return 1 + x.x - 2 * x.y * x.z; });
+  for (const HeatScheme scheme : {HeatScheme::CrankNicolson, HeatScheme::BackwardEuler}) {
+    HeatDiffusion whole(Executor::serial(), mesh.whole,
+                        settings_for(mesh.whole, scheme, Preconditioning::Jacobi));
+    HeatDiffusion part(Executor::serial().among(all_ranks()), mesh.part,
+                       settings_for(mesh.part, scheme, Preconditioning::Jacobi));
+    whole.start(*start, 0);
+    part.start(*start, 0);
+    for (int step = 1; step <= 4; ++step) {
+      const SolveReport expected = whole.advance_to(0.03 * step), report = part.advance_to(0.03 * step);
+      EXPECT_EQ(report.iterations, expected.iterations);
+      EXPECT_TRUE(same_bits(report.residual, expected.residual));
+      expect_same(mesh, part, whole);
+    }
+  }
+}
+
+TEST_P(HeatOnRanks, has_the_bits_of_one_rank_when_steady) {
+  const Parted mesh = divided(GetParam().raw);
+  const auto start = analytic([](Vector3 x, Real) { return x.x; });
+  for (const auto preconditioning : {Preconditioning::Jacobi, Preconditioning::None}) {
+    for (const Executor& executor : {Executor::openmp(2), Executor::debug_device()}) {
+      HeatDiffusion whole(Executor::serial(), mesh.whole,
+                          settings_for(mesh.whole, HeatScheme::CrankNicolson, preconditioning));
+      HeatDiffusion part(executor.among(all_ranks()), mesh.part,
+                         settings_for(mesh.part, HeatScheme::CrankNicolson, preconditioning));
+      whole.start(*start, 0);
+      part.start(*start, 0);
+      const SolveReport expected = whole.solve_steady(), report = part.solve_steady();
+      EXPECT_EQ(report.iterations, expected.iterations);
+      expect_same(mesh, part, whole);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Shelf, HeatOnRanks, testing::ValuesIn(shelf()),
+                         [](const auto& mesh) { return mesh.param.name; });
+
+TEST(HeatOnRanks, of_a_box_takes_the_steps_of_one_rank) {
+  const Parted mesh = divided(make_box(CellType::Tetrahedron, {12, 12, 12}));
+  const auto start = analytic([](Vector3 x, Real) { return std::sin(9 * x.x) * x.y; });
+  HeatDiffusion whole(Executor::serial(), mesh.whole,
+                      settings_for(mesh.whole, HeatScheme::CrankNicolson, Preconditioning::Jacobi));
+  HeatDiffusion part(Executor::serial().among(all_ranks()), mesh.part,
+                     settings_for(mesh.part, HeatScheme::CrankNicolson, Preconditioning::Jacobi));
+  whole.start(*start, 0);
+  part.start(*start, 0);
+  for (int step = 1; step <= 10; ++step) {
+    EXPECT_EQ(part.advance_to(0.01 * step).iterations, whole.advance_to(0.01 * step).iterations);
+  }
+  expect_same(mesh, part, whole);
+}
+
+TEST(HeatOnRanks, with_multigrid_of_each_rank_alone_comes_to_the_same_temperatures) {
+  const Parted mesh = divided(make_box(CellType::Tetrahedron, {12, 12, 12}));
+  HeatSettings of_whole = settings_for(mesh.whole, HeatScheme::BackwardEuler, Preconditioning::Multigrid);
+  HeatSettings of_part = settings_for(mesh.part, HeatScheme::BackwardEuler, Preconditioning::Multigrid);
+  of_whole.solver.relative_tolerance = of_part.solver.relative_tolerance = 1e-12;
+  HeatDiffusion whole(Executor::serial(), mesh.whole, of_whole);
+  HeatDiffusion part(Executor::serial().among(all_ranks()), mesh.part, of_part);
+  whole.start(*constant(1), 0);
+  part.start(*constant(1), 0);
+  EXPECT_LE(whole.advance_to(10).iterations, 20);
+  EXPECT_LE(part.advance_to(10).iterations, 60);
+  const Halo<Node>& halo = mesh.domain().halo<Node>();
+  const std::vector<Real> mine = part.temperature().to_host(), expected = whole.temperature().to_host();
+  for (const Id<Node> n : halo.owned()) EXPECT_NEAR(mine[at(n.value())], expected[at(halo.global(n))], 1e-10);
+}
+
+TEST(HeatOnRanks, without_a_temperature_anywhere_has_no_steady_state) {
+  if (all_ranks()->ranks() == 1) GTEST_SKIP() << "one rank solves it";
+  const Parted mesh = divided(make_box(CellType::Hexahedron, {4, 4, 4}));
+  HeatSettings settings;
+  settings.materials.assign(1, {1, 1, constant(0)});
+  settings.boundaries.assign(mesh.part.topology().patches().size(), Insulated{});
+  HeatDiffusion heat(Executor::serial().among(all_ranks()), mesh.part, settings);
+  heat.start(*constant(1), 0);
+  EXPECT_THROW(heat.solve_steady(), InputError);
+  settings.boundaries[0] = FixedTemperature{constant(3)};
+  HeatDiffusion tied(Executor::serial().among(all_ranks()), mesh.part, settings);
+  tied.start(*constant(1), 0);
+  EXPECT_NO_THROW(tied.solve_steady());
+}
+
+}  // namespace
+}  // namespace curlew

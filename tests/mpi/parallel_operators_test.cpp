@@ -1,0 +1,265 @@
+// Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <functional>
+#include <limits>
+#include <random>
+#include <string>
+
+#include "kernels/reduction.hpp"
+#include "kernels/tensor3.hpp"
+#include "mesh/box.hpp"
+#include "mesh/exchange.hpp"
+#include "mesh/mesh_part.hpp"
+#include "operators/cell_laplacian.hpp"
+#include "operators/flux_mass.hpp"
+#include "operators/incidence_operator.hpp"
+#include "operators/interpolation.hpp"
+#include "operators/node_diffusion.hpp"
+#include "operators/viscous_form.hpp"
+#include "tests/mesh/shelf.hpp"
+#include "tests/mpi/parted.hpp"
+
+namespace curlew {
+namespace {
+
+/// A value that belongs to an entity of the whole mesh, whoever has it.
+template <class T>
+T value_of(GlobalIndex i) {
+  static_assert(sizeof(T) % sizeof(Real) == 0);
+  std::mt19937_64 generator(static_cast<std::uint64_t>(i));
+  generator.discard(5);
+  std::uniform_real_distribution<Real> uniform(-1, 1);
+  Real numbers[sizeof(T) / sizeof(Real)];
+  for (Real& number : numbers) number = uniform(generator);
+  T value;
+  std::memcpy(&value, numbers, sizeof value);
+  return value;
+}
+
+template <class T>
+bool same_bits(const T& a, const T& b) {
+  return std::memcmp(&a, &b, sizeof a) == 0;
+}
+
+/// A field with its values where the rank owns the entity, and not-a-number in the ghosts.
+template <class F>
+F own_values(const Executor& executor, const Domain& domain) {
+  using E = typename F::Entity;
+  using T = typename F::Value;
+  const Halo<E>& halo = domain.halo<E>();
+  F field(executor, halo.all().size(), "x", "1");
+  std::vector<T> values(at(field.size()));
+  if (!values.empty()) std::memset(static_cast<void*>(values.data()), 0xff, values.size() * sizeof(T));
+  for (const Id<E> i : halo.owned()) values[at(i.value())] = value_of<T>(halo.global(i));
+  field.copy_from_host(values);
+  return field;
+}
+
+/// Entities whose values in a part do not have the bits of those in the whole mesh.
+template <class F>
+Index differences(const Domain& domain, Range<typename F::Entity> range, const F& part, const F& whole) {
+  const auto values = part.to_host(), expected = whole.to_host();
+  Index count = 0;
+  for (const auto i : range) {
+    if (!same_bits(values[at(i.value())], expected[at(domain.halo<typename F::Entity>().global(i))])) ++count;
+  }
+  return count;
+}
+
+template <class X, class Y, class Make>
+void expect_same_bits(const Parted& mesh, const std::string& name, const Make& make) {
+  for (const Executor& executor : {Executor::serial(), Executor::debug_device()}) {
+    const auto whole = make(executor, mesh.whole);
+    X x = own_values<X>(executor, mesh.whole.domain());
+    Y y(executor, mesh.whole.domain().template halo<typename Y::Entity>().all().size(), "y", "1");
+    whole.apply(x, y);
+    const auto part = make(executor, mesh.part);
+    X my_x = own_values<X>(executor, mesh.domain());
+    exchange_ghosts(mesh.domain(), my_x);
+    Y my_y(executor, mesh.domain().template halo<typename Y::Entity>().all().size(), "y", "1");
+    part.apply(my_x, my_y);
+    const auto& halo = mesh.domain().template halo<typename Y::Entity>();
+    EXPECT_EQ(differences(mesh.domain(), halo.owned(), my_y, y), 0)
+        << name << " of " << halo.owned().size() << " on rank " << all_ranks()->rank();
+    // What is interior needs no ghosts.
+    X blind = own_values<X>(executor, mesh.domain());
+    part.apply(blind, my_y);
+    EXPECT_EQ(differences(mesh.domain(), halo.interior(), my_y, y), 0)
+        << name << " of interior on rank " << all_ranks()->rank();
+  }
+}
+
+template <class Op>
+auto of_topology() {
+  return [](const Executor& executor, const Mesh& m) { return Op(executor, m.topology()); };
+}
+template <class Op>
+auto of_mesh() {
+  return [](const Executor& executor, const Mesh& m) { return Op(executor, m); };
+}
+
+void expect_operators_agree(const Parted& mesh) {
+  expect_same_bits<DualCochain<Cell>, DualCochain<Face>>(mesh, "gradient", of_topology<Gradient>());
+  expect_same_bits<PrimalCochain<Face>, PrimalCochain<Cell>>(mesh, "divergence", of_topology<Divergence>());
+  expect_same_bits<PrimalCochain<Edge>, PrimalCochain<Face>>(mesh, "curl", of_topology<Curl>());
+  expect_same_bits<DualCochain<Face>, DualCochain<Edge>>(mesh, "rotation", of_topology<Rotation>());
+  expect_same_bits<PrimalCochain<Node>, PrimalCochain<Edge>>(mesh, "node gradient",
+                                                             of_topology<NodeGradient>());
+  expect_same_bits<PrimalCochain<Face>, Field<Cell, Vector3>>(mesh, "interpolation",
+                                                              of_mesh<Interpolation>());
+  expect_same_bits<Field<Cell, Vector3>, DualCochain<Face>>(mesh, "integration", of_mesh<Integration>());
+  expect_same_bits<PrimalCochain<Node>, DualCochain<Node>>(
+      mesh, "node diffusion", [](const Executor& executor, const Mesh& m) {
+        std::vector<Real> conductivity;
+        for (const Id<Cell> c : m.topology().cells()) {
+          conductivity.push_back(2 + value_of<Real>(m.domain().halo<Cell>().global(c)));
+        }
+        return NodeDiffusion(executor, m, conductivity);
+      });
+  expect_same_bits<DualCochain<Cell>, PrimalCochain<Cell>>(
+      mesh, "cell Laplacian", [](const Executor& executor, const Mesh& m) {
+        std::vector<Real> coefficient;
+        for (const Id<Face> f : m.topology().faces()) {
+          coefficient.push_back(2 + value_of<Real>(m.domain().halo<Face>().global(f)));
+        }
+        return CellLaplacian(executor, m.topology(), coefficient);
+      });
+  bool star_shaped = true;
+  try {
+    const FluxMass attempt(Executor::serial(), mesh.whole);
+  } catch (const InputError&) {
+    star_shaped = false;
+  }
+  if (!star_shaped) return;
+  expect_same_bits<PrimalCochain<Face>, DualCochain<Face>>(mesh, "flux mass", of_mesh<FluxMass>());
+  expect_same_bits<Field<Face, Vector3>, Field<Face, Vector3>>(mesh, "viscous form", of_mesh<ViscousForm>());
+}
+
+template <class E>
+struct ValueOf {
+  View<E, const Real> x;
+  CURLEW_HOST_DEVICE Real operator()(Id<E> i) const { return x[i]; }
+};
+
+/// Numbers, ghosts and sums of one kind of entity.
+template <class E>
+void expect_sound(const Parted& mesh, Index entities) {
+  const Halo<E>& halo = mesh.domain().halo<E>();
+  const Communicator& ranks = *all_ranks();
+  EXPECT_EQ(halo.total(), entities);
+  for (const Range<E> group : {halo.interior(), halo.boundary()}) {
+    for (Index i = group.first() + 1; i < group.last(); ++i) {
+      const bool patches_begin = std::is_same_v<E, Face> && i >= mesh.part.topology().interior_faces().last();
+      EXPECT_TRUE(halo.global(Id<E>(i - 1)) < halo.global(Id<E>(i)) || patches_begin);
+    }
+  }
+  for (const auto& from : halo.ghosts_by_owner()) {
+    EXPECT_NE(from.rank, ranks.rank());
+    EXPECT_GT(from.entities.size(), 0);
+    for (Index i = from.entities.first() + 1; i < from.entities.last(); ++i) {
+      EXPECT_LT(halo.global(Id<E>(i - 1)), halo.global(Id<E>(i)));
+    }
+  }
+  // Every entity has one owner: the sum over owners of what each entity is worth is that over the whole mesh.
+  const auto worth = own_values<Field<E>>(Executor::serial(), mesh.domain());
+  const auto mine = binned_sum(halo.owned().size(), [&](Index k) { return worth.view()[Id<E>(k)]; });
+  const auto whole = own_values<Field<E>>(Executor::serial(), mesh.whole.domain());
+  EXPECT_EQ(ranks.sum(mine).value(), sum(Executor::serial(), whole.range(), ValueOf<E>{whole.view()}));
+}
+
+class OnRanks : public testing::TestWithParam<ShelfMesh> {};
+
+TEST_P(OnRanks, every_entity_has_one_owner) {
+  const Parted mesh = divided(GetParam().raw);
+  const Topology& t = mesh.whole.topology();
+  expect_sound<Node>(mesh, t.nodes().size());
+  expect_sound<Edge>(mesh, t.edges().size());
+  expect_sound<Face>(mesh, t.faces().size());
+  expect_sound<Cell>(mesh, t.cells().size());
+  ASSERT_EQ(mesh.part.topology().patches().size(), t.patches().size());
+  for (std::size_t p = 0; p < t.patches().size(); ++p) {
+    const Patch& mine = mesh.part.topology().patches()[p];
+    EXPECT_EQ(mine.name, t.patches()[p].name);
+    for (const Id<Face> f : mine.faces) {
+      EXPECT_TRUE(
+          t.patches()[p].faces.contains(Id<Face>(static_cast<Index>(mesh.domain().halo<Face>().global(f)))));
+    }
+  }
+}
+
+TEST_P(OnRanks, operators_give_the_bits_of_one_rank) {
+  expect_operators_agree(divided(GetParam().raw));
+}
+
+/// Cells dealt out at random: parts in many pieces, every rank everyone's neighbour.
+TEST_P(OnRanks, operators_give_the_bits_of_one_rank_on_the_worst_partition) {
+  const Mesh whole(GetParam().raw);
+  Partition partition{all_ranks()->ranks(), {}};
+  std::mt19937 generator(1);
+  for (Index c = 0; c < whole.topology().cells().size(); ++c) {
+    partition.part_of_cell.push_back(
+        static_cast<Index>(generator() % static_cast<unsigned>(partition.parts)));
+  }
+  expect_operators_agree(divided(GetParam().raw, partition));
+}
+
+INSTANTIATE_TEST_SUITE_P(Shelf, OnRanks, testing::ValuesIn(shelf()),
+                         [](const auto& mesh) { return mesh.param.name; });
+
+TEST(OnRanks, some_may_be_empty) {
+  const RawMesh raw = make_box(CellType::Tetrahedron, {3, 3, 3});
+  Partition partition{all_ranks()->ranks(), {}};
+  const Mesh whole(raw);
+  for (Index c = 0; c < whole.topology().cells().size(); ++c) {
+    partition.part_of_cell.push_back(partition.parts - 1 - (partition.parts > 3 && c % 2 == 1 ? 2 : 0));
+  }
+  expect_operators_agree(divided(raw, partition));
+}
+
+/// Two boxes apart from each other: with two ranks, none has neighbours.
+TEST(OnRanks, some_may_have_no_neighbours) {
+  RawMesh raw = make_box(CellType::Hexahedron, {3, 2, 2});
+  const RawMesh other = raw;
+  const auto nodes = static_cast<Index>(raw.nodes.size());
+  for (const Vector3 x : other.nodes) raw.nodes.push_back(x + Vector3{5, 0, 0});
+  for (std::size_t c = 0; c < other.cell_types.size(); ++c) {
+    raw.cell_types.push_back(other.cell_types[c]);
+    raw.cell_region.push_back(other.cell_region[c]);
+    for (std::int64_t k = other.cell_start[c]; k < other.cell_start[c + 1]; ++k) {
+      raw.cell_nodes.push_back(other.cell_nodes[at(k)] + nodes);
+    }
+    raw.cell_start.push_back(static_cast<std::int64_t>(raw.cell_nodes.size()));
+  }
+  const Mesh whole(raw);
+  Partition partition{all_ranks()->ranks(), {}};
+  for (const Vector3 x : whole.geometry().cell_centroids().host()) {
+    partition.part_of_cell.push_back(x.x < 3 || partition.parts == 1 ? 0 : 1);
+  }
+  const Parted mesh = divided(raw, partition);
+  EXPECT_TRUE(mesh.domain().halo<Cell>().ghosts().empty());
+  expect_operators_agree(mesh);
+}
+
+TEST(OnRanks, an_exchange_takes_fields_of_several_kinds_at_once) {
+  const Parted mesh = divided(make_box(CellType::Prism, {4, 4, 4}));
+  for (const Executor& executor : {Executor::serial(), Executor::debug_device()}) {
+    auto nodes = own_values<PrimalCochain<Node>>(executor, mesh.domain());
+    auto faces = own_values<Field<Face, Vector3>>(executor, mesh.domain());
+    auto cells = own_values<Field<Cell, Tensor3>>(executor, mesh.domain());
+    Exchange exchange = Exchange::start(mesh.domain(), nodes, faces, cells);
+    exchange.finish();
+    const auto expect_all = [&]<class F>(const F& field) {
+      EXPECT_EQ(
+          differences(mesh.domain(), field.range(), field, own_values<F>(executor, mesh.whole.domain())), 0);
+    };
+    expect_all(nodes);
+    expect_all(faces);
+    expect_all(cells);
+  }
+}
+
+}  // namespace
+}  // namespace curlew

@@ -1,0 +1,118 @@
+// Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
+#include "solvers/auxiliary_space.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numeric>
+#include <random>
+
+#include "mesh/box.hpp"
+#include "physics/exact_fractional_step.hpp"
+#include "tests/physics/flow_setup.hpp"
+
+namespace curlew {
+namespace {
+
+/// Their inner product, on the host.
+template <class X, class Y>
+Real product_of(const X& x, const Y& y) {
+  const std::vector<Real> a = x.to_host(), b = y.to_host();
+  return std::inner_product(a.begin(), a.end(), b.begin(), Real(0));
+}
+
+/// Iterations for the streamfunction of the second step of a lid-driven box.
+int iterations(CellType type, Index blocks, Preconditioning preconditioning) {
+  const bool plane = type == CellType::Triangle || type == CellType::Quadrilateral;
+  const Mesh mesh(make_box(type, {blocks, blocks, plane ? 1 : blocks}));
+  FlowSettings settings = settings_with(mesh, Wall{});
+  boundary_of(settings, mesh, "top") = Wall{uniform_vector({1, 0, 0}), {}};
+  // The Courant number of the lid is 1/2, the Fourier number of cells 1/10, on every mesh.
+  const Real step = 0.5 / blocks;
+  settings.viscosity = 0.1 / (blocks * blocks * step);
+  settings.streamfunction_preconditioning = preconditioning;
+  ExactFractionalStep flow(Executor::serial(), mesh, settings);
+  flow.start(*uniform_vector({}), 0);
+  flow.advance(step);
+  return flow.advance(step).solves.at("streamfunction").iterations;
+}
+
+TEST(AuxiliarySpace, keeps_the_iterations_of_the_exact_step_as_the_mesh_is_refined) {
+  const struct {
+    CellType type;
+    std::array<Index, 3> blocks;
+  } families[] = {{CellType::Triangle, {12, 24, 48}},
+                  {CellType::Quadrilateral, {16, 32, 64}},
+                  {CellType::Hexahedron, {6, 10, 16}},
+                  {CellType::Tetrahedron, {4, 7, 10}}};
+  for (const auto& [type, blocks] : families) {
+    std::vector<int> with, without;
+    for (const Index n : blocks) {
+      with.push_back(iterations(type, n, Preconditioning::Multigrid));
+      without.push_back(iterations(type, n, Preconditioning::Jacobi));
+    }
+    SCOPED_TRACE("type " + std::to_string(static_cast<int>(type)) + ": " + testing::PrintToString(with) +
+                 " iterations, by the diagonal " + testing::PrintToString(without));
+    EXPECT_LE(with[2], 60);
+    EXPECT_LE(with[2], 1.4 * with[1]);
+    EXPECT_LE(1.5 * with[2], without[2]);
+  }
+}
+
+TEST(AuxiliarySpace, is_symmetric_and_positive_where_edges_are_free) {
+  for (const CellType type : {CellType::Triangle, CellType::Tetrahedron, CellType::Hexahedron}) {
+    const bool plane = type == CellType::Triangle;
+    const Mesh mesh(make_box(type, {5, 5, plane ? 1 : 5}));
+    const Topology& t = mesh.topology();
+    std::vector<std::uint8_t> free(at(t.edges().size()), 1);
+    for (const Id<Face> f : t.faces()) {
+      if (t.cells_of_face()[f].size() == 2) continue;
+      for (const auto [e, sign] : t.edges_of_face()[f]) free[at(e.value())] = 0;
+    }
+    AuxiliarySpace space(Executor::serial(), mesh, free);
+    std::mt19937 generator(1);
+    const auto residual = [&] {
+      std::vector<Real> values;
+      for (const std::uint8_t is_free : free)
+        values.push_back(is_free ? static_cast<Real>(generator()) / 4294967296.0 - 0.5 : 0);
+      DualCochain<Edge> r(Executor::serial(), t.edges().size(), "r", "1");
+      r.copy_from_host(values);
+      return r;
+    };
+    const DualCochain<Edge> x = residual(), y = residual();
+    PrimalCochain<Edge> bx(Executor::serial(), x.size(), "B x", "1"), by = alike(bx);
+    space.add(2, x, bx);
+    space.add(2, y, by);
+    EXPECT_GT(product_of(x, bx), 0);
+    EXPECT_NEAR(product_of(y, bx), product_of(x, by),
+                1e-5 * std::sqrt(product_of(x, bx) * product_of(y, by)));
+    const std::vector<Real> values = bx.to_host();
+    for (std::size_t e = 0; e < values.size(); ++e) {
+      if (free[e] == 0) {
+        EXPECT_EQ(values[e], 0);
+      }
+    }
+    space.add(-2, x, bx);
+    EXPECT_LE(std::sqrt(product_of(bx, bx)), 1e-15 * std::sqrt(product_of(by, by)));
+  }
+}
+
+TEST(AuxiliarySpace, has_the_same_bits_on_every_backend) {
+  const Mesh mesh(make_box(CellType::Tetrahedron, {6, 6, 6}));
+  const std::vector<std::uint8_t> free(at(mesh.topology().edges().size()), 1);
+  const auto result = [&](const Executor& executor) {
+    DualCochain<Edge> r(executor, mesh.topology().edges().size(), "r", "1");
+    std::vector<Real> values;
+    for (Index e = 0; e < r.size(); ++e) values.push_back(std::sin(static_cast<Real>(e)));
+    r.copy_from_host(values);
+    PrimalCochain<Edge> z(executor, r.size(), "z", "1");
+    AuxiliarySpace(executor, mesh, free).add(1, r, z);
+    return z.to_host();
+  };
+  const std::vector<Real> expected = result(Executor::serial());
+  EXPECT_EQ(result(Executor::openmp(2)), expected);
+  EXPECT_EQ(result(Executor::debug_device()), expected);
+}
+
+}  // namespace
+}  // namespace curlew
