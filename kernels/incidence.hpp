@@ -140,6 +140,10 @@ class UniformIncidence {
   Index first_row_, first_entry_;
 };
 
+/// Lengths of rows for which kernels are compiled.
+template <Index... lengths>
+struct RowLengths {};
+
 /// Owns a gather table; immutable. The storage layout is chosen here, invisible to kernels.
 template <class From, class To>
 class IncidenceTable {
@@ -174,20 +178,22 @@ class IncidenceTable {
     return Incidence<From, To>(layout, entries_.data(space));
   }
   /// Calls `launch(range, rows)` for consecutive parts of all rows that together cover them, `rows` being the
-  /// fastest view of each: a UniformIncidence where rows have one common length, else an Incidence.
-  template <class Launch>
-  void visit_parts(MemorySpace space, const Launch& launch) const {
+  /// fastest view of each: a UniformIncidence where rows have one common length that is among `lengths`, by
+  /// default those of incidences in meshes of one cell type, else an Incidence.
+  template <class Launch, Index... lengths>
+  void visit_parts(MemorySpace space, const Launch& launch, RowLengths<lengths...> compiled) const {
     const Range<From> head(0, layout_.head_rows_), tail(layout_.head_rows_, rows_);
     if (starts_.size() > 0) {
       launch(Range<From>(0, rows_), view(space));
       return;
     }
-    const Index* entries = entries_.data(space);
     const Index in_head = head.size() * layout_.head_length_;
-    if (!head.empty()) visit_uniform(head, layout_.head_length_, entries, 0, view(space), launch);
-    if (!tail.empty()) {
-      visit_uniform(tail, layout_.tail_length_, entries + in_head, in_head, view(space), launch);
-    }
+    if (!head.empty()) visit_uniform(head, layout_.head_length_, 0, space, launch, compiled);
+    if (!tail.empty()) visit_uniform(tail, layout_.tail_length_, in_head, space, launch, compiled);
+  }
+  template <class Launch>
+  void visit_parts(MemorySpace space, const Launch& launch) const {
+    visit_parts(space, launch, RowLengths<1, 2, 3, 4, 6>{});
   }
   /// The whole table where every row has `length` entries; throws Error otherwise.
   template <Index length>
@@ -200,23 +206,17 @@ class IncidenceTable {
   typename Incidence<From, To>::Row operator[](Id<From> i) const { return view(MemorySpace::Host)[i]; }
 
  private:
-  template <class Launch>
-  static void visit_uniform(Range<From> range, Index length, const Index* entries, Index first_entry,
-                            Incidence<From, To> general, const Launch& launch) {
-    switch (length) {  // the lengths that meshes of one cell type have
-      case 1:
-        return launch(range, UniformIncidence<From, To, 1>(entries, range.first(), first_entry));
-      case 2:
-        return launch(range, UniformIncidence<From, To, 2>(entries, range.first(), first_entry));
-      case 3:
-        return launch(range, UniformIncidence<From, To, 3>(entries, range.first(), first_entry));
-      case 4:
-        return launch(range, UniformIncidence<From, To, 4>(entries, range.first(), first_entry));
-      case 6:
-        return launch(range, UniformIncidence<From, To, 6>(entries, range.first(), first_entry));
-      default:
-        return launch(range, general);
-    }
+  /// `first_entry`: where the row range.first() starts among all entries.
+  template <class Launch, Index... lengths>
+  void visit_uniform(Range<From> range, Index length, Index first_entry, MemorySpace space,
+                     const Launch& launch, RowLengths<lengths...>) const {
+    const Index* entries = entries_.data(space) + first_entry;
+    const auto launched = [&]<Index compiled>() {
+      if (length != compiled) return false;
+      launch(range, UniformIncidence<From, To, compiled>(entries, range.first(), first_entry));
+      return true;
+    };
+    if (!(launched.template operator()<lengths>() || ...)) launch(range, view(space));
   }
 
   Index rows_ = 0;

@@ -4,7 +4,7 @@
 #include <span>
 
 #include "mesh/mesh.hpp"
-#include "operators/operator.hpp"
+#include "operators/face_matrix.hpp"
 
 namespace curlew {
 
@@ -24,15 +24,17 @@ class FluxMass : public Operator<PrimalCochain<Face>, DualCochain<Face>> {
   /// more than 1 lowers the eigenvalues of M⁻¹ against the diagonal star h/A, which the classical fractional
   /// step needs. It is 1 on other cells. Throws InputError, with coordinates, where
   /// a face's plane has its cell's centroid on the wrong side (h <= 0): a cell that is not star-shaped.
-  FluxMass(const Executor& executor, const Mesh& mesh, Real simplex_weight = 1);
+  FluxMass(const Executor& executor, const Mesh& mesh, FaceStencil stencil, Real simplex_weight = 1);
+  FluxMass(const Executor& executor, const Mesh& mesh, Real simplex_weight = 1)
+      : FluxMass(executor, mesh, FaceStencil(mesh.topology()), simplex_weight) {}
 
   void apply(const PrimalCochain<Face>& flux, DualCochain<Face>& circulation) const override;
   void apply_transpose(const PrimalCochain<Face>& flux, DualCochain<Face>& circulation) const override {
     apply(flux, circulation);
   }
 
-  /// Diagonal entries [1].
-  std::vector<Real> diagonal() const;
+  /// Entries [1].
+  const FaceMatrix& matrix() const { return matrix_; }
   /// u . M_c u of one cell for outward fluxes u, one per face in the order of its row [m5/s2].
   Real energy_in_cell(Id<Cell> c, std::span<const Real> outward_flux) const;
   /// Largest eigenvalue of the diagonal star h/A against M within each cell: the star is at most that many
@@ -40,13 +42,13 @@ class FluxMass : public Operator<PrimalCochain<Face>, DualCochain<Face>> {
   std::vector<Real> ratio_of_diagonal_star() const;
 
  private:
+  void set_row_of_cell(Id<Cell> c, Index k, std::span<Real> entries) const;
+
   Executor executor_;
   IncidenceTable<Cell, Face> faces_of_cell_;
-  IncidenceTable<Face, Cell> cells_of_face_;
   Geometry geometry_;
-  ConstantArray<Real> weight_;              // one per cell
-  mutable Field<Cell, Vector3> velocity_;   // N U [m/s]
-  mutable Field<Cell, Vector3> corrected_;  // N U less what the second term takes [m/s]
+  std::vector<Real> weight_;  // one per cell
+  FaceMatrix matrix_;
 };
 
 }  // namespace curlew

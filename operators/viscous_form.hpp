@@ -5,7 +5,7 @@
 
 #include "kernels/tensor3.hpp"
 #include "mesh/mesh.hpp"
-#include "operators/operator.hpp"
+#include "operators/face_matrix.hpp"
 
 namespace curlew {
 
@@ -22,29 +22,29 @@ namespace curlew {
 class ViscousForm : public Operator<Field<Face, Vector3>, Field<Face, Vector3>> {
  public:
   /// Needs star-shaped cells, as FluxMass does.
-  ViscousForm(const Executor& executor, const Mesh& mesh);
+  ViscousForm(const Executor& executor, const Mesh& mesh, FaceStencil stencil);
+  ViscousForm(const Executor& executor, const Mesh& mesh)
+      : ViscousForm(executor, mesh, FaceStencil(mesh.topology())) {}
 
   void apply(const Field<Face, Vector3>& velocity, Field<Face, Vector3>& force) const override;
   void apply_transpose(const Field<Face, Vector3>& velocity, Field<Face, Vector3>& force) const override {
     apply(velocity, force);
   }
 
-  /// Diagonal entries [m], the same for the three components of a face's velocity.
-  std::vector<Real> diagonal() const;
+  /// Entries [m], the same for the three components of a face's velocity.
+  const FaceMatrix& matrix() const { return matrix_; }
   /// v . K_c v of one cell for face velocities v in the order of its row [m5/s3 per m2/s].
   Real energy_in_cell(Id<Cell> c, std::span<const Vector3> velocity) const;
 
  private:
+  void set_row_of_cell(Id<Cell> c, Index k, std::span<Real> entries) const;
+
   Executor executor_;
   IncidenceTable<Cell, Face> faces_of_cell_;
-  IncidenceTable<Face, Cell> cells_of_face_;
   Geometry geometry_;
   Real dimension_;
   bool simplices_;
-  mutable Field<Cell, Tensor3> gradient_;  // g [1/s]
-  mutable Field<Cell, Tensor3> stress_;  // g less the second term's share [1/s]; cells that are no simplices
-  mutable Field<Cell, Vector3> mean_;    // v_c [m/s]; likewise
-  mutable Field<Cell, Vector3> deviation_;  // sum_f (A/h) (v_f - v_c - g r_f) [m2/s]; likewise
+  FaceMatrix matrix_;
 };
 
 }  // namespace curlew

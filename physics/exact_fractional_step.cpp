@@ -271,7 +271,7 @@ void ExactFractionalStep::find_diagonals() {
       viscous_diagonal_[e] += momentum_.viscous_form().energy_in_cell(c, velocity);
     }
   });
-  tangential_diagonal_ = momentum_.viscous_form().diagonal();
+  tangential_diagonal_ = momentum_.viscous_form().matrix().diagonal();
   std::vector<Real> friction(tangential_diagonal_.size());
   for (std::size_t f = 0; f < tangential_diagonal_.size(); ++f) {
     const bool held = boundaries_.hold_of_face()[f] == FaceHold::All;

@@ -49,12 +49,6 @@ struct NormalPartOnFace {
   }
 };
 
-struct FluxOnFace {
-  View<Face, const Vector3> area, velocity;
-  View<Face, Real> flux;
-  CURLEW_HOST_DEVICE void operator()(Id<Face> f) const { flux[f] = dot(velocity[f], area[f]); }
-};
-
 struct FluxOnFreeFace {
   View<Face, const FaceHold> hold;
   View<Face, const Vector3> area, velocity;
@@ -64,17 +58,26 @@ struct FluxOnFreeFace {
   }
 };
 
-/// a S (M U) + b K v on the free parts.
+/// a S (M U) + b K v on the free parts, with U = v.S.
+template <class Rows>
 struct MomentumOnFace {
+  Rows faces_of;
+  View<FacePair, const Real> mass, viscous;
   Real mass_factor, viscous_factor;
   View<Face, const FaceHold> hold;
-  View<Face, const Vector3> area;
-  View<Face, const Real> circulation;
-  View<Face, const Vector3> viscous_force;
+  View<Face, const Vector3> area, velocity;
   View<Face, Vector3> image;
   CURLEW_HOST_DEVICE void operator()(Id<Face> f) const {
-    const Vector3 inertia = (mass_factor * circulation[f]) * area[f];
-    image[f] = free_part(inertia + viscous_factor * viscous_force[f], hold[f], area[f]);
+    Real circulation = 0;
+    Vector3 force{};
+    Id<FacePair> pair(faces_of.start(f));
+    for (const auto [g, sign] : faces_of[f]) {
+      const Vector3 v = velocity[g];
+      circulation += mass[pair] * dot(v, area[g]);
+      force += viscous[pair] * v;
+      ++pair;
+    }
+    image[f] = free_part((mass_factor * circulation) * area[f] + viscous_factor * force, hold[f], area[f]);
   }
 };
 
@@ -86,6 +89,19 @@ struct InertiaOnFace {
   View<Face, Vector3> image;
   CURLEW_HOST_DEVICE void operator()(Id<Face> f) const {
     image[f] = free_part((mass_factor * circulation[f]) * area[f], hold[f], area[f]);
+  }
+};
+
+/// K v on the free tangential parts.
+template <class Rows>
+struct FreeTangentialForceOnFace {
+  Rows faces_of;
+  View<FacePair, const Real> viscous;
+  View<Face, const FaceHold> hold;
+  View<Face, const Vector3> area, velocity;
+  View<Face, Vector3> force;
+  CURLEW_HOST_DEVICE void operator()(Id<Face> f) const {
+    force[f] = free_tangential_part(row_times(faces_of, viscous, velocity, f), hold[f], area[f]);
   }
 };
 
@@ -331,50 +347,45 @@ void FaceBlockJacobi::apply(const FaceVelocity& r, FaceVelocity& z) const {
 /// a M + b K on (U, t).
 class Momentum::System : public Operator<FaceVelocity, FaceVelocity> {
  public:
-  System(Momentum& momentum, Real mass_factor, Real viscous_factor)
+  System(const Momentum& momentum, Real mass_factor, Real viscous_factor)
       : momentum_(momentum), mass_factor_(mass_factor), viscous_factor_(viscous_factor) {}
   void apply(const FaceVelocity& v, FaceVelocity& image) const override {
-    Momentum& m = momentum_;
-    const auto area = m.geometry_.face_areas(m.executor_.space());
-    const auto hold = m.boundaries_.hold().view();
-    for_each(m.executor_, v.range(), FluxOnFace{area, v.view(), m.flux_.view()});
-    m.mass_.apply(m.flux_, m.circulation_);
-    const DualCochain<Face>& circulation = m.circulation_;
-    if (viscous_factor_ == 0) {
-      for_each(m.executor_, v.range(),
-               InertiaOnFace{mass_factor_, hold, area, circulation.view(), image.view()});
-      return;
-    }
-    m.viscous_form_.apply(v, m.force_);
-    const FaceVelocity& force = m.force_;
-    for_each(m.executor_, v.range(),
-             MomentumOnFace{mass_factor_, viscous_factor_, hold, area, circulation.view(), force.view(),
-                            image.view()});
+    const Momentum& m = momentum_;
+    const MemorySpace space = m.executor_.space();
+    m.mass_.matrix().stencil().visit_parts(space, [&](Range<Face> range, auto rows) {
+      for_each(m.executor_, range,
+               MomentumOnFace<decltype(rows)>{rows, m.mass_.matrix().entries(space),
+                                              m.viscous_form_.matrix().entries(space), mass_factor_,
+                                              viscous_factor_, m.boundaries_.hold().view(),
+                                              m.geometry_.face_areas(space), v.view(), image.view()});
+    });
   }
   void apply_transpose(const FaceVelocity& v, FaceVelocity& image) const override { apply(v, image); }
 
  private:
-  Momentum& momentum_;
+  const Momentum& momentum_;
   Real mass_factor_, viscous_factor_;
 };
 
 /// K_tt on the free tangential parts; normal and given parts of v act through their columns.
 class Momentum::TangentialSystem : public Operator<FaceVelocity, FaceVelocity> {
  public:
-  explicit TangentialSystem(Momentum& momentum) : momentum_(momentum) {}
+  explicit TangentialSystem(const Momentum& momentum) : momentum_(momentum) {}
   void apply(const FaceVelocity& v, FaceVelocity& image) const override {
-    Momentum& m = momentum_;
-    m.viscous_form_.apply(v, m.force_);
-    const FaceVelocity& force = m.force_;
-    for_each(
-        m.executor_, v.range(),
-        FreeTangentialPartOnFace{m.boundaries_.hold().view(), m.geometry_.face_areas(m.executor_.space()),
-                                 force.view(), image.view()});
+    const Momentum& m = momentum_;
+    const MemorySpace space = m.executor_.space();
+    const FaceMatrix& viscous = m.viscous_form_.matrix();
+    viscous.stencil().visit_parts(space, [&](Range<Face> range, auto rows) {
+      for_each(
+          m.executor_, range,
+          FreeTangentialForceOnFace<decltype(rows)>{rows, viscous.entries(space), m.boundaries_.hold().view(),
+                                                    m.geometry_.face_areas(space), v.view(), image.view()});
+    });
   }
   void apply_transpose(const FaceVelocity& v, FaceVelocity& image) const override { apply(v, image); }
 
  private:
-  Momentum& momentum_;
+  const Momentum& momentum_;
 };
 
 Momentum::Momentum(const Executor& executor, const Mesh& mesh, const FlowSettings& settings,
@@ -384,10 +395,10 @@ Momentum::Momentum(const Executor& executor, const Mesh& mesh, const FlowSetting
       settings_(settings),
       boundaries_(boundaries),
       mass_(executor, mesh, simplex_weight),
-      viscous_form_(executor, mesh),
+      viscous_form_(executor, mesh, mass_.matrix().stencil()),
       integration_(executor, mesh),
-      mass_diagonal_(mass_.diagonal()),
-      viscous_diagonal_(viscous_form_.diagonal()),
+      mass_diagonal_(mass_.matrix().diagonal()),
+      viscous_diagonal_(viscous_form_.matrix().diagonal()),
       viscous_scale_(executor, static_cast<Index>(viscous_diagonal_.size()), "diagonal of the viscous form",
                      "m"),
       faces_of_cell_(mesh.topology().faces_of_cell()),
@@ -405,7 +416,6 @@ Momentum::Momentum(const Executor& executor, const Mesh& mesh, const FlowSetting
       scratch_(executor, cells_of_face_.rows(), "right-hand side", "m4/s2"),
       convective_force_(executor, cells_of_face_.rows(), "convective force", "m4/s2"),
       circulation_(executor, cells_of_face_.rows(), "circulation", "m2/s"),
-      flux_(executor, cells_of_face_.rows(), "flux", "m3/s"),
       momentum_solver_(executor, cells_of_face_.rows(), "momentum", settings.momentum),
       tangential_solver_(executor, cells_of_face_.rows(), "tangential velocity", settings.momentum),
       momentum_preconditioner_(executor, mesh),
@@ -437,9 +447,9 @@ SolveReport Momentum::close(FaceVelocity& velocity) {
   const TangentialSystem system(*this);
   for_each(executor_, velocity.range(),
            NormalVelocityOnFace{hold, area, std::as_const(velocity).view(), scratch_.view()});
-  system.apply(scratch_, scratch_);
+  system.apply(scratch_, force_);
   ResidualScale scale;
-  scale.reference = std::sqrt(inner_product(scratch_, scratch_));
+  scale.reference = std::sqrt(inner_product(force_, force_));
   scale.rounding = rounding_of(velocity);
   scratch_.fill(Vector3{});
   return tangential_solver_.solve(system, tangential_preconditioner_, scratch_, velocity, scale);
@@ -560,12 +570,12 @@ SolveReport Momentum::solve(Real mass_factor, Real viscous_factor, const DualCoc
   // The reference is the residual of the given velocities alone.
   for_each(executor_, velocity.range(),
            HeldPartOnFace{hold, area, std::as_const(velocity).view(), transported_.view()});
-  system.apply(transported_, transported_);
+  system.apply(transported_, force_);
   for_each(executor_, velocity.range(), InertiaOnFace{1, hold, area, circulation.view(), scratch_.view()});
   ResidualScale scale;
-  scale.reference = std::sqrt(
-      sum(executor_, velocity.range(),
-          DifferenceSquaredOfFace{std::as_const(scratch_).view(), std::as_const(transported_).view()}));
+  scale.reference =
+      std::sqrt(sum(executor_, velocity.range(),
+                    DifferenceSquaredOfFace{std::as_const(scratch_).view(), std::as_const(force_).view()}));
   scale.rounding = 4 * std::numeric_limits<Real>::epsilon() * scale.reference;
   return momentum_solver_.solve(system, momentum_preconditioner_, scratch_, velocity, scale);
 }

@@ -127,10 +127,9 @@ class Momentum {
   Field<Cell, Vector3> jump_outflow_;            // D b |U| J F [m4/s2]; likewise
   FaceVelocity transported_;                     // y: W less the upwind part [m4/s2]
   FaceVelocity transposed_;                      // x, K_tt x = T y [m3/s]
-  FaceVelocity force_, scratch_;                 // images of the viscous form
+  FaceVelocity force_, scratch_;                 // images of the viscous form and of the systems
   FaceVelocity convective_force_;
   DualCochain<Face> circulation_;
-  PrimalCochain<Face> flux_;
 
   ConjugateGradient<FaceVelocity> momentum_solver_, tangential_solver_;
   FaceBlockJacobi momentum_preconditioner_, tangential_preconditioner_;

@@ -62,7 +62,7 @@ TEST_P(OnShelf, mass_of_fluxes_is_the_matrix_of_its_formula_symmetric_and_positi
     EXPECT_LE((mass - mass_by_formula(mesh_, weight)).cwiseAbs().maxCoeff(), 1e-12 * size);
     EXPECT_LE((mass - mass.transpose()).cwiseAbs().maxCoeff(), 1e-12 * size);
     EXPECT_GT(Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(mass).eigenvalues()(0), 0);
-    const std::vector<Real> diagonal = flux_mass.diagonal();
+    const std::vector<Real> diagonal = flux_mass.matrix().diagonal();
     for (Index f = 0; f < faces_; ++f) EXPECT_NEAR(diagonal[at(f)], mass(f, f), 1e-12 * size);
   }
 }

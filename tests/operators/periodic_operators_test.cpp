@@ -113,8 +113,9 @@ TEST_P(OnPeriodicBox, diagonals_are_those_of_the_matrices) {
     }
   };
   const FluxMass mass(executor_, mesh_);
-  expect_diagonal(mass.diagonal(), matrix_of(mass, faces_, faces_));
-  expect_diagonal(ViscousForm(executor_, mesh_).diagonal(), matrix_of_one_component(executor_, mesh_));
+  expect_diagonal(mass.matrix().diagonal(), matrix_of(mass, faces_, faces_));
+  expect_diagonal(ViscousForm(executor_, mesh_).matrix().diagonal(),
+                  matrix_of_one_component(executor_, mesh_));
 }
 
 TEST_P(OnPeriodicBox, operators_do_not_know_where_the_periodic_mesh_was_cut_open) {

@@ -97,7 +97,7 @@ TEST_P(ViscousFormOnShelf, is_the_matrix_of_its_formula_and_sees_all_but_uniform
     }
   }
   EXPECT_LE((k - k.transpose()).cwiseAbs().maxCoeff(), 1e-11 * size);
-  const std::vector<Real> diagonal = form.diagonal();
+  const std::vector<Real> diagonal = form.matrix().diagonal();
   for (Index f = 0; f < faces_; ++f) EXPECT_NEAR(diagonal[at(f)], expected(f, f), 1e-11 * size);
   const Eigen::VectorXd eigenvalues = Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(expected).eigenvalues();
   EXPECT_NEAR(eigenvalues(0), 0, 1e-10 * size);

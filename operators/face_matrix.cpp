@@ -1,0 +1,99 @@
+// Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
+#include "operators/face_matrix.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "kernels/for_each.hpp"
+#include "kernels/parallel.hpp"
+
+namespace curlew {
+
+namespace {
+
+/// Calls `visit(g)` for f and then for the other faces of its cells, some of them twice.
+template <class Visit>
+void visit_faces_near(const Topology& topology, Id<Face> f, const Visit& visit) {
+  visit(f);
+  for (const auto [c, side] : topology.cells_of_face()[f]) {
+    for (const auto [g, sign] : topology.faces_of_cell()[c]) visit(g);
+  }
+}
+
+template <class T, class Rows>
+struct RowOnFace {
+  Rows faces_of;
+  View<FacePair, const Real> entry;
+  View<Face, const T> x;
+  View<Face, T> y;
+  CURLEW_HOST_DEVICE void operator()(Id<Face> f) const { y[f] = row_times(faces_of, entry, x, f); }
+};
+
+}  // namespace
+
+FaceStencil::FaceStencil(const Topology& topology) {
+  std::vector<Index> starts{0}, entries;
+  starts.reserve(at(topology.faces().size()) + 1);
+  entries.reserve(at(topology.faces().size()) * 11);
+  for (const Id<Face> f : topology.faces()) {
+    const auto start = static_cast<std::ptrdiff_t>(entries.size());
+    visit_faces_near(topology, f, [&](Id<Face> g) {
+      const Index entry = incidence_entry::make(g.value(), false);
+      if (std::find(entries.begin() + start, entries.end(), entry) == entries.end()) entries.push_back(entry);
+    });
+    starts.push_back(static_cast<Index>(entries.size()));
+  }
+  entries.shrink_to_fit();
+  faces_of_face_ = IncidenceTable<Face, Face>(std::move(starts), std::move(entries));
+}
+
+FaceMatrix::FaceMatrix(FaceStencil stencil, const Topology& topology, const RowOfCell& row_of_cell)
+    : stencil_(std::move(stencil)) {
+  const auto stencil_of = stencil_.faces_of_face().view(MemorySpace::Host);
+  std::vector<Real> entries(stencil_.faces_of_face().entries());
+  parallel_for(at(topology.faces().size()), [&](std::size_t i) {
+    const Id<Face> f(static_cast<Index>(i));
+    const auto row = stencil_of[f];
+    std::vector<Real> of_cell;
+    for (const auto [c, side] : topology.cells_of_face()[f]) {
+      const auto faces = topology.faces_of_cell()[c];
+      of_cell.resize(at(faces.size()));
+      // A periodic face may have one cell on both sides: twice in its row, with either sign.
+      Index own = 0;
+      while (faces[own].id != f || faces[own].sign != side) ++own;
+      row_of_cell(c, own, of_cell);
+      for (Index k = 0; k < faces.size(); ++k) {
+        Index place = 0;
+        while (row[place].id != faces[k].id) ++place;
+        entries[at(stencil_of.start(f) + place)] += of_cell[at(k)];
+      }
+    }
+  });
+  entries_ = ConstantArray<Real>(std::move(entries));
+}
+
+std::vector<Real> FaceMatrix::diagonal() const {
+  const auto stencil_of = stencil_.faces_of_face().view(MemorySpace::Host);
+  std::vector<Real> diagonal(at(stencil_.faces_of_face().rows()));
+  for (std::size_t f = 0; f < diagonal.size(); ++f)
+    diagonal[f] = entries_[at(stencil_of.start(Id<Face>(static_cast<Index>(f))))];
+  return diagonal;
+}
+
+template <class T>
+void FaceMatrix::apply_to(const Executor& executor, View<Face, const T> x, View<Face, T> y) const {
+  const MemorySpace space = executor.space();
+  stencil_.visit_parts(space, [&](Range<Face> range, auto rows) {
+    for_each(executor, range, RowOnFace<T, decltype(rows)>{rows, entries(space), x, y});
+  });
+}
+
+void FaceMatrix::apply(const Executor& executor, View<Face, const Real> x, View<Face, Real> y) const {
+  apply_to(executor, x, y);
+}
+
+void FaceMatrix::apply(const Executor& executor, View<Face, const Vector3> x, View<Face, Vector3> y) const {
+  apply_to(executor, x, y);
+}
+
+}  // namespace curlew

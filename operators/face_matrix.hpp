@@ -1,0 +1,80 @@
+// Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "kernels/vector3.hpp"
+#include "mesh/topology.hpp"
+#include "operators/operator.hpp"
+
+namespace curlew {
+
+/// Tag: an entry of a FaceStencil's rows.
+struct FacePair;
+
+/// For every face the faces of its cells: itself, then the others in the order of the rows of cells_of_face()
+/// and faces_of_cell(), each once, so that the order does not depend on how a mesh is divided.
+class FaceStencil {
+ public:
+  explicit FaceStencil(const Topology& topology);
+
+  /// Signs are +1 throughout.
+  const IncidenceTable<Face, Face>& faces_of_face() const { return faces_of_face_; }
+  /// Calls `launch(range, rows)` as IncidenceTable::visit_parts does.
+  template <class Launch>
+  void visit_parts(MemorySpace space, const Launch& launch) const {
+    // Triangles and quadrilaterals, tetrahedra, hexahedra: faces on the boundary, and inside.
+    faces_of_face_.visit_parts(space, launch, RowLengths<3, 5, 4, 7, 6, 11>{});
+  }
+
+ private:
+  IncidenceTable<Face, Face> faces_of_face_;
+};
+
+/// Sum over cells of dense matrices between the faces of each, assembled row by row on a FaceStencil. Applied
+/// in one pass without a division. The way from faces to cells and back reads areas and centroids twice and
+/// writes and reads fields on cells in between: more bytes, from triangles to hexahedra
+/// (docs/performance.md).
+class FaceMatrix {
+ public:
+  /// Sets `entries` to row k of cell c's matrix, one entry for each face in the cell's row of faces.
+  using RowOfCell = std::function<void(Id<Cell> c, Index k, std::span<Real> entries)>;
+  FaceMatrix(FaceStencil stencil, const Topology& topology, const RowOfCell& row_of_cell);
+
+  const FaceStencil& stencil() const { return stencil_; }
+  View<FacePair, const Real> entries(MemorySpace space) const {
+    return View<FacePair, const Real>(entries_.data(space), static_cast<Index>(entries_.size()));
+  }
+  std::vector<Real> diagonal() const;
+  /// Bytes that an application reads of it.
+  std::size_t bytes() const { return stencil_.faces_of_face().bytes() + entries_.size() * sizeof(Real); }
+
+  /// y = A x.
+  void apply(const Executor& executor, View<Face, const Real> x, View<Face, Real> y) const;
+  /// The same on each component.
+  void apply(const Executor& executor, View<Face, const Vector3> x, View<Face, Vector3> y) const;
+
+ private:
+  template <class T>
+  void apply_to(const Executor& executor, View<Face, const T> x, View<Face, T> y) const;
+
+  FaceStencil stencil_;
+  ConstantArray<Real> entries_;  // row by row
+};
+
+/// Kernel's part: sum over the stencil of face f of its entries times x.
+template <class T, class Rows>
+CURLEW_HOST_DEVICE T row_times(const Rows& faces_of, View<FacePair, const Real> entry, View<Face, const T> x,
+                               Id<Face> f) {
+  T sum{};
+  Id<FacePair> pair(faces_of.start(f));
+  for (const auto [g, sign] : faces_of[f]) {
+    sum += entry[pair] * x[g];
+    ++pair;
+  }
+  return sum;
+}
+
+}  // namespace curlew
