@@ -9,6 +9,7 @@
 #include "kernels/memory_use.hpp"
 #include "kernels/tensor3.hpp"
 #include "mesh/node_graph.hpp"
+#include "operators/face_matrix.hpp"
 
 namespace curlew {
 
@@ -55,6 +56,8 @@ std::size_t bytes_of(const FlowCase& settings, const Mesh& mesh) {
 
   std::size_t tables = t.faces_of_cell().bytes() + t.cells_of_face().bytes();
   tables += t.faces_of_cell().bytes() + t.faces_of_cell().entries() * number;  // the pressure's matrix
+  const FaceStencil stencil(t);                                                // momentum's two matrices
+  tables += stencil.faces_of_face().bytes() + 2 * stencil.faces_of_face().entries() * number;
   if (settings.flow.pressure_preconditioning == Preconditioning::Multigrid) {
     tables += bytes_of_multigrid(count(t.cells()), t.faces_of_cell().entries());
   }
@@ -66,17 +69,16 @@ std::size_t bytes_of(const FlowCase& settings, const Mesh& mesh) {
     tables += t.nodes_of_edge().bytes() + t.edges_of_node().bytes() + count(t.edges()) * vector;
   }
 
-  std::size_t per_cell = vector + number;            // geometry
-  per_cell += 3 * number + number + vector;          // three levels of time; pressure and velocity
-  per_cell += 5 * vector + tensor;                   // momentum
-  per_cell += 2 * vector + 2 * tensor + 2 * vector;  // its operators
-  per_cell += 11 * number + sizeof(Index);           // projection
-  per_cell += number;                                // the method's
+  std::size_t per_cell = vector + number;    // geometry
+  per_cell += 3 * number + number + vector;  // three levels of time; pressure and velocity
+  per_cell += 5 * vector + tensor;           // momentum
+  per_cell += 11 * number + sizeof(Index);   // projection
+  per_cell += number;                        // the method's
   per_cell += averages * number;
   std::size_t per_face = 2 * vector;                            // geometry
   per_face += 3 * (4 * number + vector);                        // three levels of time
   per_face += 6 * number + 2 * vector + 1;                      // forces
-  per_face += 3 * number + 5 * vector;                          // momentum
+  per_face += 2 * number + 5 * vector;                          // momentum
   per_face += 2 * 4 * vector + 4 * number;                      // its solvers
   per_face += 5 * number;                                       // projection
   if (exact) per_face += 4 * number + 2 * vector + 7 * vector;  // the streamfunction's solver
