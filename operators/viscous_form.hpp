@@ -43,7 +43,7 @@ class ViscousForm : public Operator<Field<Face, Vector3>, Field<Face, Vector3>> 
   IncidenceTable<Cell, Face> faces_of_cell_;
   Geometry geometry_;
   Real dimension_;
-  bool simplices_;
+  std::vector<CellType> cell_types_;
   FaceMatrix matrix_;
 };
 

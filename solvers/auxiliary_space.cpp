@@ -81,13 +81,7 @@ AuxiliarySpace::AuxiliarySpace(const Executor& executor, const Mesh& mesh,
 
   SymmetricMatrix matrix =
       NodeDiffusion(Executor::serial(), mesh, std::vector<Real>(at(topology.cells().size()), 1)).matrix();
-  for (std::size_t n = 0; n < node_is_free.size(); ++n) {
-    if (!node_is_free[n]) matrix.diagonal[n] = 0;
-    for (Index k = matrix.off_diagonal.starts[n]; k < matrix.off_diagonal.starts[n + 1]; ++k) {
-      if (!node_is_free[n] || !node_is_free[at(matrix.off_diagonal.columns[at(k)])])
-        matrix.off_diagonal.values[at(k)] = 0;
-    }
-  }
+  hold(matrix, [&](std::size_t n) { return node_is_free[n] == 0; });
   multigrid_ = std::make_unique<Multigrid<PrimalCochain<Node>>>(executor, std::move(matrix));
 }
 
