@@ -217,11 +217,10 @@ auto sum(const Executor& executor, Range<E> range, const Term& term) {
   return static_cast<T>((executor.ranks() ? executor.ranks()->sum(own) : own).value());
 }
 
-/// The same of terms on the host.
-inline Real sum_of_terms(const Executor& executor, std::span<const Real> terms) {
-  const BinnedSum own = binned_sum(static_cast<Index>(terms.size()),
-                                   [&](Index k) { return terms[static_cast<std::size_t>(k)]; });
-  return (executor.ranks() ? executor.ranks()->sum(own) : own).value();
+/// The same of terms on the host, of these ranks.
+inline Real sum_of_terms(const Ranks& ranks, std::span<const Real> terms) {
+  return ranks.sum(binned_sum(static_cast<Index>(terms.size()), [&](Index k) { return terms[at(k)]; }))
+      .value();
 }
 
 namespace detail {

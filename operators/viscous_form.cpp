@@ -1,7 +1,6 @@
 // Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
 #include "operators/viscous_form.hpp"
 
-#include <algorithm>
 #include <utility>
 
 #include "mesh/cell_shapes.hpp"

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <span>
+#include <vector>
 
 #include "kernels/tensor3.hpp"
 #include "mesh/mesh.hpp"

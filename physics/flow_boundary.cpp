@@ -167,9 +167,9 @@ void FlowBoundaries::balance_closed_parts(std::vector<Real>& flux, std::vector<V
     speed.push_back(norm(velocity[b]) * norm(mesh_.geometry().face_areas()[b + at(first_)]));
   }
   for (Index part = 0; part < closed_parts_; ++part) {
-    const Real left = sum_of_terms(executor_, of_closed_part(part, flux));
-    const Real all = sum_of_terms(executor_, of_closed_part(part, magnitude));
-    const Real passing = sum_of_terms(executor_, of_closed_part(part, speed));
+    const Real left = sum_of_terms(mesh_.domain().communicator(), of_closed_part(part, flux));
+    const Real all = sum_of_terms(mesh_.domain().communicator(), of_closed_part(part, magnitude));
+    const Real passing = sum_of_terms(mesh_.domain().communicator(), of_closed_part(part, speed));
     net.push_back(left);
     total.push_back(all);
     // What flows past a wall that moves along itself leaves round-off.
@@ -226,7 +226,7 @@ void FlowBoundaries::update(Real time) {
                             }
                             std::vector<Real> own_areas;
                             for (const Id<Face> f : faces) own_areas.push_back(norm(areas[at(f.value())]));
-                            const Real total_area = sum_of_terms(executor_, own_areas);
+                            const Real total_area = sum_of_terms(mesh_.domain().communicator(), own_areas);
                             Real rate = 0;
                             const Vector3 anywhere{};
                             inlet.flow_rate->evaluate(std::span(&anywhere, 1), time, std::span(&rate, 1));
@@ -287,7 +287,7 @@ void FlowBoundaries::send() {
     for (Real& value : flux) value = quantum_ * std::rint(value / quantum_);
     for (Index part = 0; part < closed_parts_; ++part) {
       // Exact, as all terms are multiples of one power of two.
-      const Real net = sum_of_terms(executor_, of_closed_part(part, flux));
+      const Real net = sum_of_terms(mesh_.domain().communicator(), of_closed_part(part, flux));
       if (net == 0) continue;
       const std::optional<std::size_t> largest = largest_in_closed_part(part, flux);
       if (largest) flux[*largest] -= net;

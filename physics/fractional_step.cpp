@@ -179,8 +179,8 @@ FractionalStep::FractionalStep(const Executor& executor, const Mesh& mesh, FlowS
       interpolated_(executor, now_.pressure.extent(), "interpolated velocity", "m/s") {
   REQUIRE(mesh_.domain().communicator().ranks() == 1 || executor_.ranks() != nullptr,
           "a flow on a divided mesh needs an executor among its ranks");
-  volume_ =
-      sum_of_terms(executor, mesh.geometry().cell_volumes().host().first(at(now_.pressure.extent().owned)));
+  volume_ = sum_of_terms(mesh.domain().communicator(),
+                         mesh.geometry().cell_volumes().host().first(at(now_.pressure.extent().owned)));
   if (settings_.mean_flow) {
     const Vector3 direction = settings_.mean_flow->direction;
     const Real length = norm(direction);
@@ -351,7 +351,8 @@ std::string FractionalStep::where_it_fails() const {
       const Vector3 x = mesh_.geometry().face_centroids()[at(f.value())];
       cell_and_place = {static_cast<Real>(mesh_.domain().halo<Cell>().global(c)), x.x, x.y, x.z};
     }
-    for (Real& value : cell_and_place) value = sum_of_terms(executor_, std::span(&value, 1));
+    for (Real& value : cell_and_place)
+      value = sum_of_terms(mesh_.domain().communicator(), std::span(&value, 1));
     const auto [c, x, y, z] = cell_and_place;
     return fmt::format("in cell {:.0f} near ({:.6g}, {:.6g}, {:.6g})", c, x, y, z);
   };

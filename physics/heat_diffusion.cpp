@@ -325,7 +325,7 @@ void HeatDiffusion::assemble(Real time) {
       });
     }
   }
-  source_ = sum_of_terms(executor_, sources);
+  source_ = sum_of_terms(mesh_.domain().communicator(), sources);
 
   for (std::size_t p = 0; p < topology.patches().size(); ++p) {
     const std::vector<Id<Face>> faces = topology.faces_of_patch(p);
@@ -372,7 +372,7 @@ void HeatDiffusion::assemble(Real time) {
       patch_nodes_[p]->weight.copy_from_host(weight);
       for (std::size_t n = 0; n < nodes; ++n) convection_host_[n] += coupling[n];
     }
-    given_outflow_[p] = sum_of_terms(executor_, outflows);
+    given_outflow_[p] = sum_of_terms(mesh_.domain().communicator(), outflows);
   }
   for (std::size_t n = 0; n < nodes; ++n) {
     if (held_host_[n]) held_sum[n] /= held_area[n];

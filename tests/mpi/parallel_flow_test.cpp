@@ -1,9 +1,14 @@
 // Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <numeric>
+
 #include "kernels/error.hpp"
 #include "mesh/box.hpp"
 #include "physics/classical_fractional_step.hpp"
+#include "physics/flow_fields.hpp"
+#include "physics/flow_monitors.hpp"
 #include "tests/mesh/shelf.hpp"
 #include "tests/mpi/parallel_flow.hpp"
 
@@ -82,7 +87,7 @@ TEST(FlowOnRanks, has_the_bits_of_one_rank_where_a_force_holds_the_mean_flow) {
 }
 
 TEST(FlowOnRanks, with_multigrid_of_each_rank_alone_comes_to_the_same_flow) {
-  const Parted mesh = divided(distorted_box(CellType::Triangle, {24, 24, 0}));
+  const Parted mesh = divided(make_box(CellType::Triangle, {24, 24, 0}));
   FlowSettings of_whole = channel(mesh.whole), of_part = channel(mesh.part);
   for (FlowSettings* settings : {&of_whole, &of_part}) {
     settings->pressure_preconditioning = Preconditioning::Multigrid;
@@ -134,6 +139,65 @@ TEST(FlowOnRanks, has_the_bits_of_one_rank_in_parts_that_do_not_touch) {
     return closed;
   };
   expect_same_run<ClassicalFractionalStep>(mesh, settings(mesh.whole), settings(mesh.part), *swirl, 3);
+}
+
+class FieldsOnRanks : public testing::TestWithParam<ShelfMesh> {};
+
+TEST_P(FieldsOnRanks, have_the_bits_of_one_rank) {
+  const Parted mesh = divided(GetParam().raw);
+  const bool plane = mesh.whole.topology().dimension() == 2;
+  if (!is_star_shaped(mesh.whole)) return;
+  const FlowSettings of_whole = cavity(mesh.whole), of_part = cavity(mesh.part);
+  ClassicalFractionalStep whole(Executor::serial(), mesh.whole, of_whole);
+  ClassicalFractionalStep part(Executor::serial().among(all_ranks()), mesh.part, of_part);
+  whole.start(*swirl, 0);
+  part.start(*swirl, 0);
+  const auto gradient = velocity_gradient(mesh.part, part.face_velocity());
+  const auto expected_gradient = velocity_gradient(mesh.whole, whole.face_velocity());
+  EXPECT_EQ(differences(mesh, gradient, expected_gradient), 0);
+  EXPECT_EQ(differences(mesh, mean_velocity(mesh.part, part.face_velocity()),
+                        mean_velocity(mesh.whole, whole.face_velocity())),
+            0);
+  EXPECT_EQ(differences(mesh, vorticity(gradient), vorticity(expected_gradient)), 0);
+  EXPECT_EQ(differences(mesh, q_criterion(gradient), q_criterion(expected_gradient)), 0);
+  EXPECT_EQ(differences(mesh, divergence(mesh.part, part.flux()), divergence(mesh.whole, whole.flux())), 0);
+  const Range<Cell> own = mesh.domain().halo<Cell>().owned();
+  EXPECT_EQ(differences(mesh, own, least_squares_gradient(mesh.part, part.pressure().to_host()),
+                        least_squares_gradient(mesh.whole, whole.pressure().to_host())),
+            0);
+  const auto forces = part.boundary_forces(), expected_forces = whole.boundary_forces();
+  const WallFriction friction = wall_friction(mesh.part, of_part, forces);
+  const WallFriction expected_friction = wall_friction(mesh.whole, of_whole, expected_forces);
+  EXPECT_EQ(differences(mesh, own, friction.shear_stress, expected_friction.shear_stress), 0);
+  EXPECT_EQ(differences(mesh, own, friction.y_plus, expected_friction.y_plus), 0);
+  if (plane) {
+    EXPECT_EQ(
+        differences(mesh, mesh.domain().halo<Node>().all(), streamfunction(mesh.part, part.flux().to_host()),
+                    streamfunction(mesh.whole, whole.flux().to_host())),
+        0);
+  }
+  std::vector<std::size_t> patches(of_whole.boundaries.size());
+  std::iota(patches.begin(), patches.end(), 0);
+  const BodyForces body = forces_on_patches(mesh.part, 1.7, forces, patches, {1, 2, 3});
+  const BodyForces expected_body = forces_on_patches(mesh.whole, 1.7, expected_forces, patches, {1, 2, 3});
+  EXPECT_TRUE(same_bits(body.pressure, expected_body.pressure));
+  EXPECT_TRUE(same_bits(body.viscous, expected_body.viscous));
+  EXPECT_TRUE(same_bits(body.moment, expected_body.moment));
+  EXPECT_EQ(patch_outflows(mesh.part, part.flux()), patch_outflows(mesh.whole, whole.flux()));
+}
+
+INSTANTIATE_TEST_SUITE_P(Shelf, FieldsOnRanks, testing::ValuesIn(shelf()),
+                         [](const auto& mesh) { return mesh.param.name; });
+
+TEST(FieldsOnRanks, of_a_streamfunction_without_one_value_are_refused_on_all) {
+  const Parted mesh = divided(
+      shelf()[at(std::ranges::find(shelf(), "triangles_ring", &ShelfMesh::name) - shelf().begin())].raw);
+  std::vector<Real> out;
+  for (const Id<Face> f : mesh.part.topology().faces()) {
+    const Vector3 x = mesh.part.geometry().face_centroids()[at(f.value())] - Vector3{0.5, 0.5, 0};
+    out.push_back(dot(x, mesh.part.geometry().face_areas()[at(f.value())]) / dot(x, x));
+  }
+  EXPECT_THROW(streamfunction(mesh.part, out), InputError);
 }
 
 TEST(FlowOnRanks, names_the_imbalance_of_a_closed_part_on_all) {
