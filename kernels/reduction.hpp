@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <span>
 #include <type_traits>
 
 #include "kernels/for_each.hpp"
@@ -214,6 +215,12 @@ auto sum(const Executor& executor, Range<E> range, const Term& term) {
   static_assert(std::is_floating_point_v<T> && sizeof(T) <= sizeof(Real));
   const BinnedSum own = detail::own_sum(executor, range, term);
   return static_cast<T>((executor.ranks() ? executor.ranks()->sum(own) : own).value());
+}
+
+/// The same of terms on the host, of these ranks.
+inline Real sum_of_terms(const Ranks& ranks, std::span<const Real> terms) {
+  return ranks.sum(binned_sum(static_cast<Index>(terms.size()), [&](Index k) { return terms[at(k)]; }))
+      .value();
 }
 
 namespace detail {

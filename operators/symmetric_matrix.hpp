@@ -26,4 +26,16 @@ struct SymmetricMatrix {
   Index rows() const { return off_diagonal.rows(); }
 };
 
+/// Holds the unknowns for which `is_held(number)`: nothing is left of their rows and columns.
+template <class IsHeld>
+void hold(SymmetricMatrix& matrix, const IsHeld& is_held) {
+  for (std::size_t i = 0; i < matrix.diagonal.size(); ++i) {
+    if (is_held(i)) matrix.diagonal[i] = 0;
+    for (Index k = matrix.off_diagonal.starts[i]; k < matrix.off_diagonal.starts[i + 1]; ++k) {
+      if (is_held(i) || is_held(at(matrix.off_diagonal.columns[at(k)])))
+        matrix.off_diagonal.values[at(k)] = 0;
+    }
+  }
+}
+
 }  // namespace curlew

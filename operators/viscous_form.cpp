@@ -1,7 +1,6 @@
 // Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
 #include "operators/viscous_form.hpp"
 
-#include <algorithm>
 #include <utility>
 
 #include "mesh/cell_shapes.hpp"
@@ -13,8 +12,7 @@ ViscousForm::ViscousForm(const Executor& executor, const Mesh& mesh, FaceStencil
       faces_of_cell_(mesh.topology().faces_of_cell()),
       geometry_(mesh.geometry()),
       dimension_(mesh.topology().dimension()),
-      simplices_(
-          std::all_of(mesh.topology().cell_types().begin(), mesh.topology().cell_types().end(), is_simplex)),
+      cell_types_(mesh.topology().cell_types()),
       matrix_(std::move(stencil), mesh.topology(),
               [&](Id<Cell> c, Index k, std::span<Real> entries) { set_row_of_cell(c, k, entries); }) {}
 
@@ -27,7 +25,7 @@ void ViscousForm::set_row_of_cell(Id<Cell> c, Index k, std::span<Real> entries) 
   const auto area = [&](Index j) { return faces[j].sign * geometry_.face_areas()[at(faces[j].id.value())]; };
   const auto arm = [&](Index j) { return face_centroid(faces[j].id, faces[j].sign) - centre; };
   for (Index j = 0; j < faces.size(); ++j) entries[at(j)] = dot(area(k), area(j)) / volume;
-  if (simplices_) return;
+  if (is_simplex(cell_types_[at(c.value())])) return;
   // What a unit velocity on face j lacks on face m of being linear.
   const auto deviation = [&](Index m, Index j) {
     const Real mean = dot(arm(j), area(j)) / (dimension_ * volume);
@@ -61,7 +59,7 @@ Real ViscousForm::energy_in_cell(Id<Cell> c, std::span<const Vector3> velocity) 
   }
   Real energy =
       volume * (dot(gradient.x, gradient.x) + dot(gradient.y, gradient.y) + dot(gradient.z, gradient.z));
-  if (simplices_) return energy;
+  if (is_simplex(cell_types_[at(c.value())])) return energy;
   for (Index k = 0; k < faces.size(); ++k) {
     const Vector3 area = faces[k].sign * geometry_.face_areas()[at(faces[k].id.value())];
     const Vector3 arm = face_centroid(faces[k].id, faces[k].sign) - centre;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <span>
+#include <vector>
 
 #include "kernels/tensor3.hpp"
 #include "mesh/mesh.hpp"
@@ -43,7 +44,7 @@ class ViscousForm : public Operator<Field<Face, Vector3>, Field<Face, Vector3>> 
   IncidenceTable<Cell, Face> faces_of_cell_;
   Geometry geometry_;
   Real dimension_;
-  bool simplices_;
+  std::vector<CellType> cell_types_;
   FaceMatrix matrix_;
 };
 

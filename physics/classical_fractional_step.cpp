@@ -15,7 +15,7 @@ constexpr Real simplex_weight = 2;
 ClassicalFractionalStep::ClassicalFractionalStep(const Executor& executor, const Mesh& mesh,
                                                  FlowSettings settings)
     : FractionalStep(executor, mesh, std::move(settings), simplex_weight),
-      increment_(executor, mesh.topology().cells().size(), "pressure increment", "m2/s2") {
+      increment_(executor, mesh.domain().extent<Cell>(), "pressure increment", "m2/s2") {
   REQUIRE(settings_.scheme != FlowScheme::Midpoint,
           "the implicit midpoint rule belongs to the exact fractional step");
 }

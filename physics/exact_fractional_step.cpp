@@ -4,11 +4,13 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
+#include <string>
 #include <unordered_map>
 
 #include "kernels/parallel.hpp"
 #include "kernels/vector_kernels.hpp"
-#include "mesh/harmonic_fluxes.hpp"
+#include "mesh/exchange.hpp"
 #include "solvers/auxiliary_space.hpp"
 
 namespace curlew {
@@ -23,7 +25,7 @@ struct MagnitudeOfEntity {
 
 template <class F>
 Real largest_of(const F& field) {
-  return maximum(field.executor(), field.range(), MagnitudeOfEntity<typename F::Entity>{field.view()});
+  return maximum(field.executor(), field.owned(), MagnitudeOfEntity<typename F::Entity>{field.view()});
 }
 
 /// v = S U / A² + (A t) / A.
@@ -70,23 +72,51 @@ struct FreePartOnEdge {
   }
 };
 
-struct RoundedOnEdge {
+template <class E>
+struct RoundedOnEntity {
   Real quantum;
-  View<Edge, Real> value;
-  CURLEW_HOST_DEVICE void operator()(Id<Edge> e) const { value[e] = quantum * std::rint(value[e] / quantum); }
+  View<E, Real> value;
+  CURLEW_HOST_DEVICE void operator()(Id<E> i) const { value[i] = quantum * std::rint(value[i] / quantum); }
 };
 
-struct ScaledOnEdge {
-  View<Edge, const Real> scale, from;
-  View<Edge, Real> to;
-  CURLEW_HOST_DEVICE void operator()(Id<Edge> e) const { to[e] = scale[e] * from[e]; }
+template <class F>
+void round_to_multiples(Real quantum, F& field) {
+  for_each(field.executor(), field.range(), RoundedOnEntity<typename F::Entity>{quantum, field.view()});
+}
+
+template <class E, class T>
+struct ScaledOnEntity {
+  View<E, const Real> scale;
+  View<E, const T> from;
+  View<E, T> to;
+  CURLEW_HOST_DEVICE void operator()(Id<E> i) const { to[i] = scale[i] * from[i]; }
 };
 
-struct ScaledOnFace {
-  View<Face, const Real> scale;
-  View<Face, const Vector3> from;
-  View<Face, Vector3> to;
-  CURLEW_HOST_DEVICE void operator()(Id<Face> f) const { to[f] = scale[f] * from[f]; }
+template <class E, class From, class To>
+void scale_by(const Field<E>& scale, const From& from, To& to) {
+  for_each(scale.executor(), scale.range(),
+           ScaledOnEntity<E, typename To::Value>{scale.view(), from.view(), to.view()});
+}
+
+/// U += Z q on the faces that loops go through.
+struct AddLoopsOnFace {
+  Incidence<LoopedFace, Loop> loops_of;
+  View<LoopedFace, const Index> face;
+  View<Loop, const Real> through;
+  View<Face, Real> flux;
+  CURLEW_HOST_DEVICE void operator()(Id<LoopedFace> k) const {
+    Real sum = 0;
+    for (const auto [loop, sign] : loops_of[k]) sum += sign * through[loop];
+    flux[Id<Face>(face[k])] += sum;
+  }
+};
+
+struct CirculationOfEntry {
+  View<LoopEntry, const Index> entry;
+  View<Face, const Real> circulation;
+  CURLEW_HOST_DEVICE Real operator()(Id<LoopEntry> k) const {
+    return incidence_entry::sign(entry[k]) * circulation[Id<Face>(incidence_entry::index(entry[k]))];
+  }
 };
 
 struct ScaledSquareOfFace {
@@ -94,6 +124,27 @@ struct ScaledSquareOfFace {
   View<Face, const Vector3> v;
   CURLEW_HOST_DEVICE Real operator()(Id<Face> f) const { return scale[f] * scale[f] * dot(v[f], v[f]); }
 };
+
+Extent loop_extent(const Mesh& mesh, std::size_t loops) {
+  const Index count = static_cast<Index>(loops);
+  return {count, mesh.domain().communicator().rank() == 0 ? count : 0};
+}
+
+StreamVelocity make_unknown(const Executor& executor, const Mesh& mesh, std::size_t loops) {
+  return {PrimalCochain<Edge>(executor, mesh.domain().extent<Edge>(), "streamfunction", "m3/s"),
+          PrimalCochain<Loop>(executor, loop_extent(mesh, loops), "harmonic flux", "m3/s"),
+          FaceVelocity(executor, mesh.domain().extent<Face>(), "tangential velocity", "m3/s")};
+}
+
+Paired<StreamVelocity> make_image(const Executor& executor, const Mesh& mesh, std::size_t loops) {
+  return {DualCochain<Edge>(executor, mesh.domain().extent<Edge>(), "rotation", "m3/s2"),
+          DualCochain<Loop>(executor, loop_extent(mesh, loops), "circulation round loops", "m3/s2"),
+          FaceVelocity(executor, mesh.domain().extent<Face>(), "tangential force", "m3/s2")};
+}
+
+std::string name_of_loop(std::size_t loop) {
+  return "last_change_of_loop_" + std::to_string(loop + 1);
+}
 
 std::vector<bool> given_faces(const FlowBoundaries& boundaries) {
   std::vector<bool> given;
@@ -103,17 +154,65 @@ std::vector<bool> given_faces(const FlowBoundaries& boundaries) {
 
 }  // namespace
 
-/// Diagonal scaling of both fields, and for the streamfunction the smooth part of the mass.
+CurlWithLoops::CurlWithLoops(const Executor& executor, const Mesh& mesh,
+                             const std::vector<std::vector<SignedId<Face>>>& loops)
+    : executor_(executor), curl_(executor, mesh.topology()) {
+  const Range<Face> own = mesh.domain().halo<Face>().owned();
+  std::map<Index, std::vector<Index>> loops_of_face;
+  std::vector<Index> entries;
+  for (std::size_t l = 0; l < loops.size(); ++l) {
+    const Index first = static_cast<Index>(entries.size());
+    for (const auto [f, sign] : loops[l]) {
+      loops_of_face[f.value()].push_back(incidence_entry::make(static_cast<Index>(l), sign < 0));
+      if (own.contains(f)) entries.push_back(incidence_entry::make(f.value(), sign < 0));
+    }
+    entries_of_loop_.emplace_back(first, static_cast<Index>(entries.size()));
+  }
+  entries_ = ConstantArray<Index>(std::move(entries));
+  std::vector<Index> faces, starts{0}, rows;
+  for (const auto& [face, row] : loops_of_face) {
+    faces.push_back(face);
+    rows.insert(rows.end(), row.begin(), row.end());
+    starts.push_back(static_cast<Index>(rows.size()));
+  }
+  looped_faces_ = ConstantArray<Index>(std::move(faces));
+  loops_of_face_ = IncidenceTable<LoopedFace, Loop>(std::move(starts), std::move(rows));
+}
+
+void CurlWithLoops::apply(const StreamVelocity& x, PrimalCochain<Face>& flux) const {
+  curl_.apply(x.stream, flux);
+  const MemorySpace space = executor_.space();
+  const Index faces = loops_of_face_.rows();
+  for_each(executor_, Range<LoopedFace>(0, faces),
+           AddLoopsOnFace{loops_of_face_.view(space),
+                          View<LoopedFace, const Index>(looped_faces_.data(space), faces), x.loop.view(),
+                          flux.view()});
+}
+
+void CurlWithLoops::apply_transpose(const DualCochain<Face>& circulation, Paired<StreamVelocity>& y) const {
+  curl_.apply_transpose(circulation, y.stream);
+  if (entries_of_loop_.empty()) return;
+  // A loop may go through many faces of many ranks: its sum is a reduction.
+  const View<LoopEntry, const Index> entry(entries_.data(executor_.space()),
+                                           static_cast<Index>(entries_.size()));
+  std::vector<Real> round;
+  for (const Range<LoopEntry> entries : entries_of_loop_)
+    round.push_back(sum(executor_, entries, CirculationOfEntry{entry, circulation.view()}));
+  y.loop.copy_from_host(round);
+}
+
+/// Diagonal scaling of all fields, and for the streamfunction the smooth part of the mass.
 class ExactFractionalStep::StreamPreconditioner : public Preconditioner<StreamVelocity> {
  public:
-  /// `smooth`: null for the diagonals alone.
-  StreamPreconditioner(const Executor& executor, Index edges, Index faces,
-                       std::unique_ptr<AuxiliarySpace> smooth)
-      : stream_(executor, edges, "inverse diagonal", "1"),
-        velocity_(executor, faces, "inverse diagonal", "1"),
+  /// `like` has the extents; `smooth`: null for the diagonals alone.
+  StreamPreconditioner(const StreamVelocity& like, std::unique_ptr<AuxiliarySpace> smooth)
+      : stream_(like.stream.executor(), like.stream.extent(), "inverse diagonal", "1"),
+        loop_(like.stream.executor(), like.loop.extent(), "inverse diagonal", "1"),
+        velocity_(like.stream.executor(), like.velocity.extent(), "inverse diagonal", "1"),
         smooth_(std::move(smooth)) {}
   /// A diagonal of 0 stands for a value that is held; `mass_factor` is that of the mass in the system.
-  void set(std::span<const Real> stream, std::span<const Real> velocity, Real mass_factor) {
+  void set(std::span<const Real> stream, std::span<const Real> loop, std::span<const Real> velocity,
+           Real mass_factor) {
     mass_factor_ = mass_factor;
     const auto invert = [](std::span<const Real> diagonal, auto& field) {
       std::vector<Real> inverse;
@@ -121,18 +220,19 @@ class ExactFractionalStep::StreamPreconditioner : public Preconditioner<StreamVe
       field.copy_from_host(inverse);
     };
     invert(stream, stream_);
+    invert(loop, loop_);
     invert(velocity, velocity_);
   }
   void apply(const Paired<StreamVelocity>& r, StreamVelocity& z) const override {
-    for_each(stream_.executor(), stream_.range(),
-             ScaledOnEdge{stream_.view(), r.stream.view(), z.stream.view()});
-    for_each(velocity_.executor(), velocity_.range(),
-             ScaledOnFace{velocity_.view(), r.velocity.view(), z.velocity.view()});
+    scale_by(stream_, r.stream, z.stream);
+    scale_by(loop_, r.loop, z.loop);
+    scale_by(velocity_, r.velocity, z.velocity);
     if (smooth_ && mass_factor_ > 0) smooth_->add(1 / mass_factor_, r.stream, z.stream);
   }
 
  private:
   Field<Edge> stream_;
+  Field<Loop> loop_;
   Field<Face> velocity_;
   std::unique_ptr<AuxiliarySpace> smooth_;
   Real mass_factor_ = 0;
@@ -145,7 +245,8 @@ class ExactFractionalStep::System : public Operator<StreamVelocity, Paired<Strea
   void apply(const StreamVelocity& x, Paired<StreamVelocity>& y) const override {
     ExactFractionalStep& e = step_;
     const auto area = e.mesh_.geometry().face_areas(e.executor_.space());
-    e.curl_->apply(x.stream, e.change_);
+    exchange_ghosts(e.mesh_.domain(), x.stream, x.velocity);
+    e.curl_.apply(x, e.change_);
     for_each(
         e.executor_, x.velocity.range(),
         ChangeOfVelocityOnFace{area, std::as_const(e.change_).view(), x.velocity.view(), e.velocity_.view()});
@@ -153,7 +254,8 @@ class ExactFractionalStep::System : public Operator<StreamVelocity, Paired<Strea
   }
   void apply_transpose(const StreamVelocity& x, Paired<StreamVelocity>& y) const override { apply(x, y); }
 
-  /// The same from fluxes and face velocities.
+  /// The same from fluxes and face velocities that are right at ghosts. Then so are circulations on all faces
+  /// about the rank's own edges, since it has the cells on both sides of these with all their faces.
   void apply_to(const PrimalCochain<Face>& flux, const FaceVelocity& velocity,
                 Paired<StreamVelocity>& y) const {
     ExactFractionalStep& e = step_;
@@ -163,11 +265,13 @@ class ExactFractionalStep::System : public Operator<StreamVelocity, Paired<Strea
              SplitForceOnFace{a_, b_, e.boundaries_.hold().view(),
                               e.mesh_.geometry().face_areas(e.executor_.space()),
                               std::as_const(e.force_).view(), e.circulation_.view(), y.velocity.view()});
-    rotation_of(e.circulation_, y.stream);
+    rotation_of(e.circulation_, y);
   }
-  void rotation_of(const DualCochain<Face>& circulation, DualCochain<Edge>& rotation) const {
-    step_.curl_->apply_transpose(circulation, rotation);
-    for_each(step_.executor_, rotation.range(), FreePartOnEdge{step_.free_->view(), rotation.view()});
+  /// Leaves the velocity of y alone.
+  void rotation_of(const DualCochain<Face>& circulation, Paired<StreamVelocity>& y) const {
+    step_.curl_.apply_transpose(circulation, y);
+    for_each(step_.executor_, y.stream.range(),
+             FreePartOnEdge{std::as_const(step_.free_).view(), y.stream.view()});
   }
 
  private:
@@ -177,100 +281,95 @@ class ExactFractionalStep::System : public Operator<StreamVelocity, Paired<Strea
 
 ExactFractionalStep::ExactFractionalStep(const Executor& executor, const Mesh& mesh, FlowSettings settings)
     : FractionalStep(executor, mesh, std::move(settings), 1),
-      tree_(mesh.topology(), given_faces(boundaries_)),
-      change_(executor, mesh.topology().faces().size(), "change of flux", "m3/s"),
-      circulation_(executor, change_.size(), "circulation", "m3/s2"),
-      velocity_(executor, change_.size(), "change of velocity", "m/s"),
-      force_(executor, change_.size(), "viscous force", "m3/s2"),
-      friction_scale_(executor, change_.size(), "scale of friction", "1"),
-      potential_(executor, mesh.topology().cells().size(), "potential", "m2/s") {
-  find_curl();
+      tree_(mesh, given_faces(boundaries_)),
+      loops_(tree_.harmonic_fluxes()),
+      curl_(executor, mesh, loops_),
+      free_(executor, mesh.domain().extent<Edge>(), "free", "1"),
+      unknown_(make_unknown(executor, mesh, loops_.size())),
+      right_hand_side_(make_image(executor, mesh, loops_.size())),
+      image_(alike(right_hand_side_)),
+      last_change_(alike(unknown_.stream)),
+      last_loops_(alike(unknown_.loop)),
+      solver_("streamfunction", settings_.streamfunction, alike(right_hand_side_), alike(unknown_)),
+      change_(executor, mesh.domain().extent<Face>(), "change of flux", "m3/s"),
+      circulation_(executor, change_.extent(), "circulation", "m3/s2"),
+      velocity_(executor, change_.extent(), "change of velocity", "m/s"),
+      force_(executor, change_.extent(), "viscous force", "m3/s2"),
+      friction_scale_(executor, change_.extent(), "scale of friction", "1"),
+      potential_(executor, mesh.domain().extent<Cell>(), "potential", "m2/s") {
+  const Topology& topology = mesh.topology();
+  edge_is_free_.assign(at(topology.edges().size()), 1);
+  for (const Id<Face> f : topology.faces()) {
+    if (boundaries_.hold_of_face()[at(f.value())] == FaceHold::Free) continue;
+    for (const auto [e, sign] : topology.edges_of_face()[f]) edge_is_free_[at(e.value())] = 0;
+  }
+  free_.copy_from_host(edge_is_free_);
   find_diagonals();
-  const Index edges = static_cast<Index>(edge_is_free_.size());
-  free_.emplace(executor, edges, "free", "1");
-  free_->copy_from_host(edge_is_free_);
-  unknown_.emplace(StreamVelocity{PrimalCochain<Edge>(executor, edges, "streamfunction", "m3/s"),
-                                  FaceVelocity(executor, change_.size(), "tangential velocity", "m3/s")});
-  right_hand_side_.emplace(
-      Paired<StreamVelocity>{DualCochain<Edge>(executor, edges, "rotation", "m3/s2"),
-                             FaceVelocity(executor, change_.size(), "tangential force", "m3/s2")});
-  image_.emplace(alike(*right_hand_side_));
-  last_change_.emplace(alike(unknown_->stream));
-  solver_.emplace("streamfunction", settings_.streamfunction, alike(*right_hand_side_), alike(*unknown_));
   std::unique_ptr<AuxiliarySpace> smooth;
-  const bool periodic = !mesh.topology().periodic_faces().empty();  // where nodes have no one position
+  const bool periodic = !topology.periodic_faces().empty();  // where nodes have no one position
   if (settings_.streamfunction_preconditioning == Preconditioning::Multigrid && !periodic)
     smooth = std::make_unique<AuxiliarySpace>(executor, mesh, edge_is_free_);
-  preconditioner_ =
-      std::make_unique<StreamPreconditioner>(executor, edges, change_.size(), std::move(smooth));
+  preconditioner_ = std::make_unique<StreamPreconditioner>(unknown_, std::move(smooth));
 }
 
 ExactFractionalStep::~ExactFractionalStep() = default;
 
-void ExactFractionalStep::find_curl() {
-  const Topology& topology = mesh_.topology();
-  const auto loops = harmonic_fluxes(topology, tree_);
-  loops_ = static_cast<Index>(loops.size());
-  const Index edges = topology.edges().size();
-
-  edge_is_free_.assign(at(edges + loops_), 1);
-  for (const Id<Face> f : topology.faces()) {
-    if (tree_.is_free(f)) continue;
-    for (const auto [e, sign] : topology.edges_of_face()[f]) edge_is_free_[at(e.value())] = 0;
+template <class SignOf>
+std::pair<Real, Real> ExactFractionalStep::energies_in_cell(Id<Cell> c, const SignOf& sign_of) const {
+  std::vector<Real> flux;
+  std::vector<Vector3> velocity;
+  for (const auto [f, outward] : mesh_.topology().faces_of_cell()[c]) {
+    const Real along = sign_of(f);
+    const Vector3 area = mesh_.geometry().face_areas()[at(f.value())];
+    flux.push_back(outward * along);
+    velocity.push_back((along / dot(area, area)) * area);
   }
-  if (loops_ == 0) {
-    edges_of_face_ = topology.edges_of_face();
-    faces_of_edge_ = topology.faces_of_edge();
-  } else {
-    std::vector<Index> starts{0}, entries;
-    for (const Id<Edge> e : topology.edges()) {
-      for (const auto [f, sign] : topology.faces_of_edge()[e])
-        entries.push_back(incidence_entry::make(f.value(), sign < 0));
-      starts.push_back(static_cast<Index>(entries.size()));
-    }
-    for (const auto& loop : loops) {
-      for (const auto& [f, sign] : loop) entries.push_back(incidence_entry::make(f.value(), sign < 0));
-      starts.push_back(static_cast<Index>(entries.size()));
-    }
-    faces_of_edge_ = IncidenceTable<Edge, Face>(std::move(starts), std::move(entries));
-    edges_of_face_ = transpose(faces_of_edge_, topology.faces().size());
-  }
-  curl_ = std::make_unique<CurlWithLoops>(executor_, edges_of_face_, faces_of_edge_);
+  return {momentum_.mass().energy_in_cell(c, flux), momentum_.viscous_form().energy_in_cell(c, velocity)};
 }
 
 /// The energies of unit values on each edge or loop, cell by cell.
 void ExactFractionalStep::find_diagonals() {
   const Topology& topology = mesh_.topology();
-  const auto areas = mesh_.geometry().face_areas().host();
-  mass_diagonal_.assign(edge_is_free_.size(), 0);
-  viscous_diagonal_ = mass_diagonal_;
-  parallel_for(edge_is_free_.size(), [&](std::size_t e) {
-    if (!edge_is_free_[e]) return;
+  const Halo<Cell>& cells_of_rank = mesh_.domain().halo<Cell>();
+  // Of a row of faces: what the sum through each is, and the cells about it in the order of the whole mesh.
+  const auto visit_cells_about = [&](const auto& row, const auto& visit) {
     std::unordered_map<Index, Real> sign_of_face;
-    std::vector<Index> cells;
-    for (const auto [f, sign] : faces_of_edge_[Id<Edge>(static_cast<Index>(e))]) {
+    std::vector<Id<Cell>> cells;
+    for (const auto [f, sign] : row) {
       sign_of_face[f.value()] += sign;
-      for (const auto [c, side] : topology.cells_of_face()[f]) cells.push_back(c.value());
+      for (const auto [c, side] : topology.cells_of_face()[f]) cells.push_back(c);
     }
-    std::ranges::sort(cells);
+    std::ranges::sort(cells, {}, [&](Id<Cell> c) { return cells_of_rank.global(c); });
     cells.erase(std::unique(cells.begin(), cells.end()), cells.end());
-    std::vector<Real> flux;
-    std::vector<Vector3> velocity;
-    for (const Index cell : cells) {
-      const Id<Cell> c(cell);
-      flux.clear();
-      velocity.clear();
-      for (const auto [f, outward] : topology.faces_of_cell()[c]) {
-        const auto found = sign_of_face.find(f.value());
-        const Real along = found == sign_of_face.end() ? 0 : found->second;
-        const Vector3 area = areas[at(f.value())];
-        flux.push_back(outward * along);
-        velocity.push_back((along / dot(area, area)) * area);
-      }
-      mass_diagonal_[e] += momentum_.mass().energy_in_cell(c, flux);
-      viscous_diagonal_[e] += momentum_.viscous_form().energy_in_cell(c, velocity);
-    }
+    const auto sign_of = [&](Id<Face> f) {
+      const auto found = sign_of_face.find(f.value());
+      return found == sign_of_face.end() ? Real(0) : found->second;
+    };
+    for (const Id<Cell> c : cells) visit(c, sign_of);
+  };
+  edge_diagonal_.mass.assign(edge_is_free_.size(), 0);
+  edge_diagonal_.viscous = edge_diagonal_.mass;
+  parallel_for(at(unknown_.stream.extent().owned), [&](std::size_t e) {
+    if (!edge_is_free_[e]) return;
+    visit_cells_about(topology.faces_of_edge()[Id<Edge>(static_cast<Index>(e))],
+                      [&](Id<Cell> c, const auto& sign_of) {
+                        const auto [mass, viscous] = energies_in_cell(c, sign_of);
+                        edge_diagonal_.mass[e] += mass;
+                        edge_diagonal_.viscous[e] += viscous;
+                      });
   });
+  for (const auto& loop : loops_) {
+    std::vector<Real> mass, viscous;
+    visit_cells_about(loop, [&](Id<Cell> c, const auto& sign_of) {
+      if (!cells_of_rank.owned().contains(c)) return;
+      const auto [by_mass, by_viscosity] = energies_in_cell(c, sign_of);
+      mass.push_back(by_mass);
+      viscous.push_back(by_viscosity);
+    });
+    loop_diagonal_.mass.push_back(sum_of_terms(mesh_.domain().communicator(), mass));
+    loop_diagonal_.viscous.push_back(sum_of_terms(mesh_.domain().communicator(), viscous));
+  }
+  const auto areas = mesh_.geometry().face_areas().host();
   tangential_diagonal_ = momentum_.viscous_form().matrix().diagonal();
   std::vector<Real> friction(tangential_diagonal_.size());
   for (std::size_t f = 0; f < tangential_diagonal_.size(); ++f) {
@@ -283,15 +382,19 @@ void ExactFractionalStep::find_diagonals() {
 
 void ExactFractionalStep::set_preconditioner(Real a, Real b) {
   if (preconditioner_for_ == std::pair(a, b)) return;
-  std::vector<Real> stream(mass_diagonal_.size()), tangential(tangential_diagonal_.size());
+  std::vector<Real> tangential(tangential_diagonal_.size());
   const auto entry = [&](Real value) {
     return settings_.streamfunction_preconditioning != Preconditioning::None || !(value > 0) ? value
                                                                                              : Real(1);
   };
-  for (std::size_t e = 0; e < stream.size(); ++e)
-    stream[e] = entry(a * mass_diagonal_[e] + b * viscous_diagonal_[e]);
+  const auto combined = [&](const StreamDiagonal& diagonal) {
+    std::vector<Real> sum;
+    for (std::size_t k = 0; k < diagonal.mass.size(); ++k)
+      sum.push_back(entry(a * diagonal.mass[k] + b * diagonal.viscous[k]));
+    return sum;
+  };
   for (std::size_t f = 0; f < tangential.size(); ++f) tangential[f] = entry(b * tangential_diagonal_[f]);
-  preconditioner_->set(stream, tangential, a);
+  preconditioner_->set(combined(edge_diagonal_), combined(loop_diagonal_), tangential, a);
   preconditioner_for_ = {a, b};
 }
 
@@ -300,53 +403,63 @@ void ExactFractionalStep::solve(Real a, Real b, const DualCochain<Face>& r, cons
   set_preconditioner(a, b);
   const System system(*this, a, b);
   momentum_.set_normal_part(flux, velocity);
-  system.apply_to(flux, velocity, *image_);
-  system.rotation_of(r, right_hand_side_->stream);
+  exchange_ghosts(mesh_.domain(), flux, velocity, r);
+  system.apply_to(flux, velocity, image_);
+  system.rotation_of(r, right_hand_side_);
   // What drives the change: the reference keeps its size when the change becomes small.
   ResidualScale scale;
-  scale.reference = std::sqrt(inner_product(right_hand_side_->stream, right_hand_side_->stream) +
-                              inner_product(*image_, *image_));
+  scale.reference = std::sqrt(squared_norm_of_stream(right_hand_side_) + inner_product(image_, image_));
   scale.rounding =
       4 * std::numeric_limits<Real>::epsilon() *
-      std::max(scale.reference, b * std::sqrt(sum(executor_, velocity.range(),
+      std::max(scale.reference, b * std::sqrt(sum(executor_, velocity.owned(),
                                                   ScaledSquareOfFace{std::as_const(friction_scale_).view(),
                                                                      std::as_const(velocity).view()})));
-  linear_combination(-1, image_->stream, 1, right_hand_side_->stream);
-  linear_combination(-1, image_->velocity, 0, right_hand_side_->velocity);
-  add(report, "streamfunction",
-      solver_->solve(system, *preconditioner_, *right_hand_side_, *unknown_, scale));
+  linear_combination(-1, image_.stream, 1, right_hand_side_.stream);
+  linear_combination(-1, image_.loop, 1, right_hand_side_.loop);
+  linear_combination(-1, image_.velocity, 0, right_hand_side_.velocity);
+  add(report, "streamfunction", solver_.solve(system, *preconditioner_, right_hand_side_, unknown_, scale));
   for_each(executor_, velocity.range(),
            AddTangentialOnFace{mesh_.geometry().face_areas(executor_.space()),
-                               std::as_const(unknown_->velocity).view(), velocity.view()});
+                               std::as_const(unknown_.velocity).view(), velocity.view()});
 }
 
 void ExactFractionalStep::solve_step(Real a, Real b, DualCochain<Face>& r, Level& level, bool main,
                                      FlowStepReport& report) {
   make_divergence_free(level.flux, report);
   if (main) {
-    copy(*last_change_, unknown_->stream);
-    linear_combination(0, *last_change_, step_ratio(), unknown_->stream);
+    copy(last_change_, unknown_.stream);
+    copy(last_loops_, unknown_.loop);
+    linear_combination(0, last_change_, step_ratio(), unknown_.stream);
+    linear_combination(0, last_loops_, step_ratio(), unknown_.loop);
   } else {
-    unknown_->stream.fill(0);
+    unknown_.stream.fill(0);
+    unknown_.loop.fill(0);
   }
-  unknown_->velocity.fill(Vector3{});
+  unknown_.velocity.fill(Vector3{});
   solve(a, b, r, level.flux, level.velocity, report);
-  if (main) copy(unknown_->stream, *last_change_);
-  if (widen_quantum(std::max(largest_of(unknown_->stream), largest_of(level.flux)))) settle(level.flux);
-  if (quantum_ > 0) {
-    for_each(executor_, unknown_->stream.range(), RoundedOnEdge{quantum_, unknown_->stream.view()});
+  if (main) {
+    copy(unknown_.stream, last_change_);
+    copy(unknown_.loop, last_loops_);
   }
-  curl_->apply(unknown_->stream, change_);
+  const Real largest =
+      std::max({largest_of(unknown_.stream), largest_of(unknown_.loop), largest_of(level.flux)});
+  if (widen_quantum(largest)) settle(level.flux);
+  if (quantum_ > 0) {
+    round_to_multiples(quantum_, unknown_.stream);
+    round_to_multiples(quantum_, unknown_.loop);
+  }
+  curl_.apply(unknown_, change_);
   linear_combination(1, change_, 1, level.flux);
 }
 
 void ExactFractionalStep::solve_mass(const DualCochain<Face>& r, PrimalCochain<Face>& flux,
                                      DualCochain<Cell>&, FlowStepReport& report) {
-  unknown_->stream.fill(0);
-  unknown_->velocity.fill(Vector3{});
+  unknown_.stream.fill(0);
+  unknown_.loop.fill(0);
+  unknown_.velocity.fill(Vector3{});
   velocity_.fill(Vector3{});
   solve(1, 0, r, flux, velocity_, report);
-  curl_->apply(unknown_->stream, change_);
+  curl_.apply(unknown_, change_);
   linear_combination(1, change_, 1, flux);
 }
 
@@ -360,7 +473,7 @@ void ExactFractionalStep::make_divergence_free(PrimalCochain<Face>& flux, FlowSt
     add(report, "pressure", projection_.project(1, flux, potential_));
   }
   widen_quantum(largest_of(flux));
-  settle(flux);
+  if (quantum_ > 0) settle(flux);  // else the potential flow took all there was
 }
 
 bool ExactFractionalStep::widen_quantum(Real largest) {
@@ -384,18 +497,26 @@ void ExactFractionalStep::settle(PrimalCochain<Face>& flux) {
 
 void ExactFractionalStep::add_to(FlowState& state) const {
   state.numbers["quantum"] = quantum_;
-  state.arrays["last_change"] = last_change_->to_host();
+  state.arrays["last_change"] = last_change_.to_host();
+  const std::vector<Real> loops = last_loops_.to_host();
+  for (std::size_t l = 0; l < loops.size(); ++l) state.numbers[name_of_loop(l)] = loops[l];
 }
 
 void ExactFractionalStep::resume_from(const FlowState& state) {
   const auto array = state.arrays.find("last_change");
-  const auto number = state.numbers.find("quantum");
-  if (array == state.arrays.end() || number == state.numbers.end() ||
-      array->second.size() != at(last_change_->size())) {
-    throw InputError("the earlier run was not one of the exact fractional step on this mesh");
-  }
-  last_change_->copy_from_host(array->second);
-  quantum_ = number->second;
+  bool fits = array != state.arrays.end() && array->second.size() == at(last_change_.size());
+  const auto number = [&](const std::string& name) {
+    const auto found = state.numbers.find(name);
+    fits = fits && found != state.numbers.end();
+    return fits ? found->second : Real(0);
+  };
+  const Real quantum = number("quantum");
+  std::vector<Real> loops;
+  for (std::size_t l = 0; l < loops_.size(); ++l) loops.push_back(number(name_of_loop(l)));
+  if (!fits) throw InputError("the earlier run was not one of the exact fractional step on this mesh");
+  last_change_.copy_from_host(array->second);
+  last_loops_.copy_from_host(loops);
+  quantum_ = quantum;
   boundaries_.set_quantum(quantum_);
 }
 

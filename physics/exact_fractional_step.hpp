@@ -1,20 +1,36 @@
 // Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
 #pragma once
 
-#include "mesh/dual_tree.hpp"
+#include "mesh/gathered_dual_tree.hpp"
 #include "operators/incidence_operator.hpp"
 #include "physics/fractional_step.hpp"
 #include "solvers/stream_velocity.hpp"
 
 namespace curlew {
 
-/// Curl with harmonic fluxes: U = C s + Z q, the loops of Z being further edges behind those of the mesh.
-/// D times it is zero exactly.
-class CurlWithLoops : public IncidenceOperator<PrimalCochain<Edge>, PrimalCochain<Face>> {
+/// Entity tags: a face that loops go through, and a face of a loop that the rank owns, loop by loop.
+struct LoopedFace;
+struct LoopEntry;
+
+/// Curl with harmonic fluxes: U = C s + Z q. D times it is zero exactly.
+class CurlWithLoops {
  public:
-  CurlWithLoops(const Executor& executor, IncidenceTable<Face, Edge> edges_of_face,
-                IncidenceTable<Edge, Face> faces_of_edge)
-      : IncidenceOperator(executor, std::move(edges_of_face), std::move(faces_of_edge), 1) {}
+  /// `loops`: of each harmonic flux the faces that this rank has, ghosts included.
+  CurlWithLoops(const Executor& executor, const Mesh& mesh,
+                const std::vector<std::vector<SignedId<Face>>>& loops);
+
+  /// Fluxes at ghosts too, from streamfunctions that are right there.
+  void apply(const StreamVelocity& x, PrimalCochain<Face>& flux) const;
+  /// From circulations that are right on all faces about the rank's own edges.
+  void apply_transpose(const DualCochain<Face>& circulation, Paired<StreamVelocity>& y) const;
+
+ private:
+  Executor executor_;
+  Curl curl_;
+  IncidenceTable<LoopedFace, Loop> loops_of_face_;
+  ConstantArray<Index> looped_faces_;
+  std::vector<Range<LoopEntry>> entries_of_loop_;
+  ConstantArray<Index> entries_;  // as in an IncidenceTable
 };
 
 /// The exact fractional step: fluxes change by curls and harmonic fluxes only, so that pressure drops out of
@@ -24,13 +40,15 @@ class CurlWithLoops : public IncidenceOperator<PrimalCochain<Edge>, PrimalCochai
 ///
 /// All fluxes are multiples of one power of two, so that sums of them round nowhere: the net outflow of every
 /// cell is zero to the last bit, not just to round-off.
+///
+/// On a divided mesh the tree and the harmonic fluxes are those of the whole mesh (GatheredDualTree).
 class ExactFractionalStep final : public FractionalStep {
  public:
   ExactFractionalStep(const Executor& executor, const Mesh& mesh, FlowSettings settings);
   ~ExactFractionalStep() override;
 
   /// Number of harmonic fluxes.
-  Index loops() const { return loops_; }
+  Index loops() const { return static_cast<Index>(loops_.size()); }
 
  private:
   class System;
@@ -45,8 +63,10 @@ class ExactFractionalStep final : public FractionalStep {
   void add_to(FlowState& state) const override;
   void resume_from(const FlowState& state) override;
 
-  void find_curl();
   void find_diagonals();
+  /// By inertia and by viscosity, in a cell, of the flux `sign_of(face)` through each of its faces.
+  template <class SignOf>
+  std::pair<Real, Real> energies_in_cell(Id<Cell> c, const SignOf& sign_of) const;
   void set_preconditioner(Real a, Real b);
   /// Solves for the change of streamfunction and tangential velocities from `flux` and `velocity`, whose
   /// normal part is overwritten; `unknown_` holds the guess and then the solution.
@@ -57,20 +77,25 @@ class ExactFractionalStep final : public FractionalStep {
   /// Rounds fluxes to multiples of the quantum and takes what is then left over in cells along the tree.
   void settle(PrimalCochain<Face>& flux);
 
-  DualTree tree_;
-  Index loops_ = 0;
-  std::unique_ptr<CurlWithLoops> curl_;
-  IncidenceTable<Face, Edge> edges_of_face_;
-  IncidenceTable<Edge, Face> faces_of_edge_;  // the mesh's, then the loops
+  /// Energies of unit values on each edge or loop; 0 where the value is held or a ghost.
+  struct StreamDiagonal {
+    std::vector<Real> mass, viscous;
+  };
+
+  GatheredDualTree tree_;
+  std::vector<std::vector<SignedId<Face>>> loops_;  // of each the faces that this rank has
+  CurlWithLoops curl_;
   std::vector<std::uint8_t> edge_is_free_;
-  std::vector<Real> mass_diagonal_, viscous_diagonal_, tangential_diagonal_;
+  StreamDiagonal edge_diagonal_, loop_diagonal_;
+  std::vector<Real> tangential_diagonal_;
   Real quantum_ = 0;  // [m3/s]
 
-  std::optional<Field<Edge, std::uint8_t>> free_;
-  std::optional<StreamVelocity> unknown_;  // change of s [m2/s times m] and A t [m3/s]
-  std::optional<Paired<StreamVelocity>> right_hand_side_, image_;
-  std::optional<PrimalCochain<Edge>> last_change_;  // of the last step, the next one's guess
-  std::optional<ConjugateGradient<StreamVelocity>> solver_;
+  Field<Edge, std::uint8_t> free_;
+  StreamVelocity unknown_;  // change of s [m2/s times m], q [m3/s] and A t [m3/s]
+  Paired<StreamVelocity> right_hand_side_, image_;
+  PrimalCochain<Edge> last_change_;  // of s in the last step, the next one's guess
+  PrimalCochain<Loop> last_loops_;   // of q
+  ConjugateGradient<StreamVelocity> solver_;
   std::unique_ptr<StreamPreconditioner> preconditioner_;
   PrimalCochain<Face> change_;     // C s [m3/s]
   DualCochain<Face> circulation_;  // scratch

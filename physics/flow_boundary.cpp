@@ -3,9 +3,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "kernels/fill.hpp"
+#include "kernels/reduction.hpp"
+#include "mesh/exchange.hpp"
 #include "physics/averages.hpp"
 
 namespace curlew {
@@ -62,8 +66,8 @@ FlowBoundaries::FlowBoundaries(const Executor& executor, const Mesh& mesh, const
       density_(settings.density),
       first_(mesh.topology().interior_faces().last()),
       hold_of_face_(at(mesh.topology().faces().size()), FaceHold::Free),
-      angular_velocity_(at(mesh.topology().boundary_faces().size())),
-      hold_(executor, mesh.topology().faces().size(), "hold", "1"),
+      angular_velocity_(mesh.topology().patches().size()),
+      hold_(executor, mesh.domain().extent<Face>(), "hold", "1"),
       flux_(executor, mesh.topology().boundary_faces().size(), "boundary flux", "m3/s"),
       velocity_(executor, flux_.size(), "boundary velocity", "m/s"),
       outside_pressure_(executor, flux_.size(), "outside pressure", "m2/s2") {
@@ -73,7 +77,7 @@ FlowBoundaries::FlowBoundaries(const Executor& executor, const Mesh& mesh, const
     const FaceHold hold = std::holds_alternative<Outlet>(boundaries_[p])     ? FaceHold::Free
                           : std::holds_alternative<Symmetry>(boundaries_[p]) ? FaceHold::Normal
                                                                              : FaceHold::All;
-    for (const Id<Face> f : patches[p].faces) hold_of_face_[at(f.value())] = hold;
+    for (const Id<Face> f : mesh.topology().faces_of_patch(p)) hold_of_face_[at(f.value())] = hold;
   }
   hold_.copy_from_host(hold_of_face_);
   find_closed_parts();
@@ -81,30 +85,65 @@ FlowBoundaries::FlowBoundaries(const Executor& executor, const Mesh& mesh, const
 
 void FlowBoundaries::find_closed_parts() {
   const Topology& topology = mesh_.topology();
-  constexpr Index unvisited = -2;
-  closed_part_of_cell_.assign(at(topology.cells().size()), unvisited);
+  const Domain& domain = mesh_.domain();
+  const Halo<Cell>& halo = domain.halo<Cell>();
+  // The label of a part is its lowest cell, or lower than any where an outlet opens it.
+  constexpr GlobalIndex open = -1;
+  Field<Cell, GlobalIndex> label(Executor::serial(), domain.extent<Cell>(), "part of the domain", "1");
+  const View<Cell, GlobalIndex> label_of = label.view();
+  for (const Id<Cell> c : label.range()) label_of[c] = halo.global(c);
+  for (const Id<Face> f : topology.boundary_faces()) {
+    if (hold_of_face_[at(f.value())] == FaceHold::Free) label_of[topology.cells_of_face()[f][0].id] = open;
+  }
+  // Pieces are connected on this rank.
   std::vector<Id<Cell>> queue;
+  std::vector<std::size_t> starts{0};
+  std::vector<bool> visited(at(label.size()), false);
   for (const Id<Cell> root : topology.cells()) {
-    if (closed_part_of_cell_[at(root.value())] != unvisited) continue;
-    bool open = false;
-    queue.assign(1, root);
-    closed_part_of_cell_[at(root.value())] = closed_parts_;
-    for (std::size_t next = 0; next < queue.size(); ++next) {
+    if (visited[at(root.value())]) continue;
+    visited[at(root.value())] = true;
+    queue.push_back(root);
+    for (std::size_t next = starts.back(); next < queue.size(); ++next) {
       for (const auto [f, sign] : topology.faces_of_cell()[queue[next]]) {
-        open = open || (f.value() >= first_ && hold_of_face_[at(f.value())] == FaceHold::Free);
         for (const auto [c, side] : topology.cells_of_face()[f]) {
-          Index& part = closed_part_of_cell_[at(c.value())];
-          if (part != unvisited) continue;
-          part = closed_parts_;
+          if (visited[at(c.value())]) continue;
+          visited[at(c.value())] = true;
           queue.push_back(c);
         }
       }
     }
-    if (open) {
-      for (const Id<Cell> c : queue) closed_part_of_cell_[at(c.value())] = -1;
-    } else {
-      ++closed_parts_;
+    starts.push_back(queue.size());
+  }
+  std::set<GlobalIndex> labels;
+  for (bool changed = true; changed;) {  // on a rank, then from rank to rank
+    exchange_ghosts(domain, label);
+    changed = false;
+    labels.clear();
+    for (std::size_t piece = 0; piece + 1 < starts.size(); ++piece) {
+      const std::span cells(queue.data() + starts[piece], starts[piece + 1] - starts[piece]);
+      GlobalIndex lowest = halo.total();
+      for (const Id<Cell> c : cells) lowest = std::min(lowest, label_of[c]);
+      for (const Id<Cell> c : cells) {
+        changed = changed || label_of[c] != lowest;
+        label_of[c] = lowest;
+      }
+      labels.insert(lowest);
     }
+    changed = domain.communicator().maximum(changed ? 1 : 0) > 0;
+  }
+  std::vector<GlobalIndex> closed;  // of all ranks
+  for (GlobalIndex last = open;;) {
+    const auto own = labels.upper_bound(last);
+    const GlobalIndex mine = own == labels.end() ? halo.total() : *own;
+    last = halo.total() -
+           static_cast<GlobalIndex>(domain.communicator().maximum(static_cast<Real>(halo.total() - mine)));
+    if (last == halo.total()) break;
+    closed.push_back(last);
+  }
+  closed_parts_ = static_cast<Index>(closed.size());
+  for (const Id<Cell> c : label.range()) {
+    const auto part = std::ranges::lower_bound(closed, label_of[c]) - closed.begin();
+    closed_part_of_cell_.push_back(label_of[c] == open ? -1 : static_cast<Index>(part));
   }
 }
 
@@ -113,22 +152,32 @@ Index FlowBoundaries::closed_part_of(std::size_t boundary_face) const {
   return closed_part_of_cell_[at(mesh_.topology().cells_of_face()[f][0].id.value())];
 }
 
-void FlowBoundaries::balance_closed_parts(std::vector<Real>& flux, std::vector<Vector3>& velocity) const {
-  std::vector<Real> net(at(closed_parts_), 0), total(at(closed_parts_), 0), passing(at(closed_parts_), 0);
-  for (std::size_t b = 0; b < flux.size(); ++b) {
-    const Index part = closed_part_of(b);
-    if (part < 0) continue;
-    net[at(part)] += flux[b];
-    total[at(part)] += std::abs(flux[b]);
-    passing[at(part)] += norm(velocity[b]) * norm(mesh_.geometry().face_areas()[b + at(first_)]);
+std::vector<Real> FlowBoundaries::of_closed_part(Index part, const std::vector<Real>& values) const {
+  std::vector<Real> chosen;
+  for (std::size_t b = 0; b < values.size(); ++b) {
+    if (closed_part_of(b) == part) chosen.push_back(values[b]);
   }
-  for (std::size_t part = 0; part < net.size(); ++part) {
+  return chosen;
+}
+
+void FlowBoundaries::balance_closed_parts(std::vector<Real>& flux, std::vector<Vector3>& velocity) const {
+  std::vector<Real> net, total, magnitude, speed;
+  for (std::size_t b = 0; b < flux.size(); ++b) {
+    magnitude.push_back(std::abs(flux[b]));
+    speed.push_back(norm(velocity[b]) * norm(mesh_.geometry().face_areas()[b + at(first_)]));
+  }
+  for (Index part = 0; part < closed_parts_; ++part) {
+    const Real left = sum_of_terms(mesh_.domain().communicator(), of_closed_part(part, flux));
+    const Real all = sum_of_terms(mesh_.domain().communicator(), of_closed_part(part, magnitude));
+    const Real passing = sum_of_terms(mesh_.domain().communicator(), of_closed_part(part, speed));
+    net.push_back(left);
+    total.push_back(all);
     // What flows past a wall that moves along itself leaves round-off.
-    if (std::abs(net[part]) <= 1e-4 * total[part] + 1e-12 * passing[part]) continue;
+    if (std::abs(left) <= 1e-4 * all + 1e-12 * passing) continue;
     throw InputError(fmt::format(
         "{:.6g} m3/s {} a closed part of the domain through its boundary (the sum of all flow in and out is "
         "{:.6g} m3/s): make inflow and outflow equal, or give one patch the type \"outlet\"",
-        std::abs(net[part]), net[part] < 0 ? "enter" : "leave", total[part]));
+        std::abs(left), left < 0 ? "enter" : "leave", all));
   }
   for (std::size_t b = 0; b < flux.size(); ++b) {
     const Index part = closed_part_of(b);
@@ -165,9 +214,7 @@ void FlowBoundaries::update(Real time) {
     std::visit(Overloaded{[&](const Wall& wall) {
                             if (wall.rotation) {
                               give(RotationVelocity(*wall.rotation));
-                              const Vector3 omega = wall.rotation->angular_velocity(time);
-                              for (std::size_t k = 0; k < at(faces.size()); ++k)
-                                angular_velocity_[offset + k] = omega;
+                              angular_velocity_[p] = wall.rotation->angular_velocity(time);
                             } else if (wall.velocity) {
                               give(*wall.velocity);
                             }
@@ -177,9 +224,11 @@ void FlowBoundaries::update(Real time) {
                               give(*inlet.velocity);
                               return;
                             }
-                            Real total_area = 0, rate = 0;
-                            for (const Id<Face> f : faces) total_area += norm(areas[at(f.value())]);
-                            const Vector3 anywhere = mesh_.geometry().face_centroids()[at(faces.first())];
+                            std::vector<Real> own_areas;
+                            for (const Id<Face> f : faces) own_areas.push_back(norm(areas[at(f.value())]));
+                            const Real total_area = sum_of_terms(mesh_.domain().communicator(), own_areas);
+                            Real rate = 0;
+                            const Vector3 anywhere{};
                             inlet.flow_rate->evaluate(std::span(&anywhere, 1), time, std::span(&rate, 1));
                             for (std::size_t k = 0; k < at(faces.size()); ++k) {
                               const Vector3 area = areas[at(faces.first()) + k];
@@ -207,6 +256,24 @@ void FlowBoundaries::update(Real time) {
   send();
 }
 
+/// Where this rank has it, the boundary face of a closed part with the largest flux; of several the first.
+std::optional<std::size_t> FlowBoundaries::largest_in_closed_part(Index part,
+                                                                  const std::vector<Real>& flux) const {
+  const Halo<Face>& halo = mesh_.domain().halo<Face>();
+  const Communicator& ranks = mesh_.domain().communicator();
+  const auto global = [&](std::size_t b) { return halo.global(Id<Face>(first_ + static_cast<Index>(b))); };
+  Real largest = 0;
+  for (const Real value : of_closed_part(part, flux)) largest = std::max(largest, std::abs(value));
+  largest = ranks.maximum(largest);
+  std::optional<std::size_t> first;
+  for (std::size_t b = 0; b < flux.size(); ++b) {
+    if (closed_part_of(b) != part || std::abs(flux[b]) != largest) continue;
+    if (!first || global(b) < global(*first)) first = b;
+  }
+  const Real lead = first ? static_cast<Real>(halo.total() - global(*first)) : Real(0);
+  return ranks.maximum(lead) == lead && first ? first : std::nullopt;
+}
+
 void FlowBoundaries::set_quantum(Real quantum) {
   if (quantum == quantum_) return;
   quantum_ = quantum;
@@ -217,18 +284,13 @@ void FlowBoundaries::set_quantum(Real quantum) {
 void FlowBoundaries::send() {
   std::vector<Real> flux = given_flux_;
   if (quantum_ > 0) {
-    std::vector<Real> net(at(closed_parts_), 0);
-    std::vector<std::size_t> largest(at(closed_parts_), flux.size());
-    for (std::size_t b = 0; b < flux.size(); ++b) {
-      flux[b] = quantum_ * std::rint(flux[b] / quantum_);
-      const Index part = closed_part_of(b);
-      if (part < 0) continue;
-      net[at(part)] += flux[b];
-      std::size_t& l = largest[at(part)];
-      if (l == flux.size() || std::abs(flux[b]) > std::abs(flux[l])) l = b;
-    }
-    for (std::size_t part = 0; part < net.size(); ++part) {
-      if (net[part] != 0) flux[largest[part]] -= net[part];
+    for (Real& value : flux) value = quantum_ * std::rint(value / quantum_);
+    for (Index part = 0; part < closed_parts_; ++part) {
+      // Exact, as all terms are multiples of one power of two.
+      const Real net = sum_of_terms(mesh_.domain().communicator(), of_closed_part(part, flux));
+      if (net == 0) continue;
+      const std::optional<std::size_t> largest = largest_in_closed_part(part, flux);
+      if (largest) flux[*largest] -= net;
     }
   }
   flux_.copy_from_host(flux);

@@ -1,7 +1,9 @@
 // Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "kernels/field.hpp"
@@ -10,7 +12,7 @@
 
 namespace curlew {
 
-/// Entity tag: a boundary face, numbered from the first one.
+/// Entity tag: a boundary face that the rank owns, numbered from the first one.
 struct BoundaryFace;
 
 /// How much of a face's velocity the boundary gives.
@@ -20,7 +22,8 @@ enum class FaceHold : std::uint8_t {
   All      ///< the whole velocity: walls and inlets
 };
 
-/// The boundary conditions of a flow on its mesh: what is held, and to which values.
+/// The boundary conditions of a flow on its mesh: what is held, and to which values. On a divided mesh all
+/// calls are made by all ranks together.
 class FlowBoundaries {
  public:
   FlowBoundaries(const Executor& executor, const Mesh& mesh, const FlowSettings& settings);
@@ -35,16 +38,16 @@ class FlowBoundaries {
   void set_quantum(Real quantum);
 
   const Field<Face, FaceHold>& hold() const { return hold_; }
-  /// Writes the held values into fluxes and face velocities.
+  /// Writes the held values into fluxes and face velocities; not into ghosts.
   void impose(PrimalCochain<Face>& flux, Field<Face, Vector3>& velocity) const;
   /// Pressure over density outside of each outlet face [m2/s2], 0 elsewhere.
   const Field<BoundaryFace>& outside_pressure() const { return outside_pressure_; }
   Index first_boundary_face() const { return first_; }
 
-  /// For each cell the closed part of the domain that it belongs to, numbered from 0; -1 in parts that an
-  /// outlet opens.
+  /// For each cell the closed part of the domain that it belongs to, numbered from 0 over all ranks by the
+  /// lowest cell; -1 in parts that an outlet opens.
   const std::vector<Index>& closed_part_of_cell() const { return closed_part_of_cell_; }
-  /// Angular velocity of the wall that each boundary face belongs to [rad/s]; zero where none rotates.
+  /// Angular velocity of the wall that each patch is [rad/s]; zero where none rotates.
   const std::vector<Vector3>& angular_velocity() const { return angular_velocity_; }
   /// The same faces' hold, on the host.
   const std::vector<FaceHold>& hold_of_face() const { return hold_of_face_; }
@@ -52,6 +55,9 @@ class FlowBoundaries {
  private:
   void find_closed_parts();
   Index closed_part_of(std::size_t boundary_face) const;
+  /// The values of a closed part's boundary faces.
+  std::vector<Real> of_closed_part(Index part, const std::vector<Real>& values) const;
+  std::optional<std::size_t> largest_in_closed_part(Index part, const std::vector<Real>& flux) const;
   void send();
   void balance_closed_parts(std::vector<Real>& flux, std::vector<Vector3>& velocity) const;
 

@@ -8,9 +8,12 @@
 #include <array>
 #include <cmath>
 #include <numeric>
+#include <optional>
 
 #include "kernels/for_each.hpp"
 #include "kernels/parallel.hpp"
+#include "mesh/exchange.hpp"
+#include "mesh/gather.hpp"
 #include "operators/cell_velocity.hpp"
 
 namespace curlew {
@@ -74,10 +77,11 @@ void require_one_per_face(const Mesh& mesh, const F& field) {
 template <class T, class F>
 Field<Cell, T> make_cell_field(const Mesh& mesh, const F& source, const char* name, const char* unit) {
   require_one_per_face(mesh, source);
-  return Field<Cell, T>(source.executor(), mesh.topology().cells().size(), name, unit);
+  exchange_ghosts(mesh.domain(), source);
+  return Field<Cell, T>(source.executor(), mesh.domain().extent<Cell>(), name, unit);
 }
 
-/// Cells around one and how far their centroids are from its own, ring by ring.
+/// Cells around one that share a node with it, and how far their centroids are from its own, ring by ring.
 class Rings {
  public:
   struct Member {
@@ -88,14 +92,14 @@ class Rings {
   Rings(const Mesh& mesh, Id<Cell> centre)
       : mesh_(mesh), arm_(mesh, MemorySpace::Host), members_{{centre, {}}} {}
 
-  /// Adds the cells across the faces of the last ring and gives them back.
+  /// Adds those of the cells across the faces of the last ring and gives them back.
   std::span<const Member> grow() {
     const std::size_t end = members_.size();
     for (std::size_t k = last_ring_; k < end; ++k) {
       const auto [own, offset] = members_[k];
       for (const auto [f, sign] : mesh_.topology().faces_of_cell()[own]) {
         for (const auto [other, other_sign] : mesh_.topology().cells_of_face()[f]) {
-          if (other_sign == sign || holds(other)) continue;
+          if (other_sign == sign || holds(other) || !touches(other)) continue;
           members_.push_back({other, offset + arm_(own, f, sign) - arm_(other, f, other_sign)});
         }
       }
@@ -107,6 +111,17 @@ class Rings {
  private:
   bool holds(Id<Cell> c) const {
     return std::ranges::any_of(members_, [&](const Member& member) { return member.cell == c; });
+  }
+
+  /// A rank has all cells that share a node with one of its own, with their faces, but none further away.
+  bool touches(Id<Cell> c) const {
+    const auto& nodes_of = mesh_.topology().nodes_of_cell();
+    for (const auto [n, sign] : nodes_of[members_[0].cell]) {
+      for (const auto [other, other_sign] : nodes_of[c]) {
+        if (n == other) return true;
+      }
+    }
+    return false;
   }
 
   const Mesh& mesh_;
@@ -144,8 +159,7 @@ Vector3 least_squares_gradient(const Mesh& mesh, std::span<const Real> values, I
 }
 
 /// Nodes by y, then x.
-std::vector<Index> nodes_from_below(const Mesh& mesh) {
-  const auto position = mesh.geometry().node_positions().host();
+std::vector<Index> nodes_from_below(std::span<const Vector3> position) {
   std::vector<Index> order(position.size());
   std::iota(order.begin(), order.end(), 0);
   std::ranges::sort(order, {}, [&](Index n) { return std::pair(position[at(n)].y, position[at(n)].x); });
@@ -154,9 +168,8 @@ std::vector<Index> nodes_from_below(const Mesh& mesh) {
 
 /// Throws InputError for a connected part of the boundary without any of `outer_nodes` that lets fluid
 /// through on balance. In two dimensions edges are nodes.
-void require_silent_holes(const Mesh& mesh, std::span<const Real> flux,
+void require_silent_holes(const Topology& topology, std::span<const Real> flux,
                           const std::vector<bool>& outer_nodes) {
-  const Topology& topology = mesh.topology();
   const Range<Face> boundary = topology.boundary_faces();
   Real largest = 0;
   for (const Real through : flux) largest = std::max(largest, std::abs(through));
@@ -194,6 +207,32 @@ void require_silent_holes(const Mesh& mesh, std::span<const Real> flux,
   }
 }
 
+/// Of a mesh without periodic faces. In two dimensions edge k is node k, and U = C psi.
+std::vector<Real> streamfunction(const Topology& topology, std::span<const Vector3> position,
+                                 std::span<const Real> flux) {
+  std::vector<Real> psi(at(topology.nodes().size()));
+  std::vector<bool> reached(psi.size()), lowest(psi.size());
+  std::vector<Id<Edge>> queue;
+  for (const Index start : nodes_from_below(position)) {
+    if (reached[at(start)]) continue;
+    reached[at(start)] = lowest[at(start)] = true;
+    queue.assign(1, Id<Edge>(start));
+    for (std::size_t k = 0; k < queue.size(); ++k) {
+      const Id<Edge> here = queue[k];
+      for (const auto [f, sign] : topology.faces_of_edge()[here]) {
+        for (const auto [there, other_sign] : topology.edges_of_face()[f]) {
+          if (reached[at(there.value())]) continue;
+          reached[at(there.value())] = true;
+          psi[at(there.value())] = other_sign * (flux[at(f.value())] - sign * psi[at(here.value())]);
+          queue.push_back(there);
+        }
+      }
+    }
+  }
+  require_silent_holes(topology, flux, lowest);
+  return psi;
+}
+
 }  // namespace
 
 Field<Cell, Vector3> mean_velocity(const Mesh& mesh, const Field<Face, Vector3>& face_velocity) {
@@ -224,13 +263,13 @@ Field<Cell, Tensor3> velocity_gradient(const Mesh& mesh, const Field<Face, Vecto
 }
 
 Field<Cell, Vector3> vorticity(const Field<Cell, Tensor3>& velocity_gradient) {
-  Field<Cell, Vector3> result(velocity_gradient.executor(), velocity_gradient.size(), "vorticity", "1/s");
+  Field<Cell, Vector3> result(velocity_gradient.executor(), velocity_gradient.extent(), "vorticity", "1/s");
   for_each(result.executor(), result.range(), VorticityOnCell{velocity_gradient.view(), result.view()});
   return result;
 }
 
 Field<Cell, Real> q_criterion(const Field<Cell, Tensor3>& velocity_gradient) {
-  Field<Cell, Real> result(velocity_gradient.executor(), velocity_gradient.size(), "q_criterion", "1/s2");
+  Field<Cell, Real> result(velocity_gradient.executor(), velocity_gradient.extent(), "q_criterion", "1/s2");
   for_each(result.executor(), result.range(), QCriterionOnCell{velocity_gradient.view(), result.view()});
   return result;
 }
@@ -304,28 +343,22 @@ std::vector<Real> streamfunction(const Mesh& mesh, std::span<const Real> flux) {
       unfolded_flux[at(mesh.unfolded_image(f).value())] = -flux[at(f.value())];
     return streamfunction(unfolded, unfolded_flux);
   }
-  // In two dimensions edge k is node k, and U = C psi.
-  std::vector<Real> psi(at(topology.nodes().size()));
-  std::vector<bool> reached(psi.size()), lowest(psi.size());
-  std::vector<Id<Edge>> queue;
-  for (const Index start : nodes_from_below(mesh)) {
-    if (reached[at(start)]) continue;
-    reached[at(start)] = lowest[at(start)] = true;
-    queue.assign(1, Id<Edge>(start));
-    for (std::size_t k = 0; k < queue.size(); ++k) {
-      const Id<Edge> here = queue[k];
-      for (const auto [f, sign] : topology.faces_of_edge()[here]) {
-        for (const auto [there, other_sign] : topology.edges_of_face()[f]) {
-          if (reached[at(there.value())]) continue;
-          reached[at(there.value())] = true;
-          psi[at(there.value())] = other_sign * (flux[at(f.value())] - sign * psi[at(here.value())]);
-          queue.push_back(there);
-        }
-      }
-    }
-  }
-  require_silent_holes(mesh, flux, lowest);
-  return psi;
+  const auto position = mesh.geometry().node_positions().host();
+  if (mesh.domain().communicator().ranks() == 1) return streamfunction(topology, position, flux);
+  const Gathering<Node> nodes(mesh.domain());
+  const Gathering<Face> faces(mesh.domain());
+  const std::optional<Topology> whole = gather_topology(mesh);
+  const std::vector<Vector3> whole_position = nodes.gather(std::span<const Vector3>(position));
+  const std::vector<Real> whole_flux = faces.gather(flux);
+  std::vector<Real> whole_psi;
+  on_first_rank(mesh.domain().communicator(),
+                [&] { whole_psi = streamfunction(*whole, whole_position, whole_flux); });
+  std::vector<Real> psi(position.size());
+  nodes.scatter(whole_psi, std::span(psi));
+  Field<Node> with_ghosts(Executor::serial(), mesh.domain().extent<Node>(), "streamfunction", "m2/s");
+  with_ghosts.copy_from_host(psi);
+  exchange_ghosts(mesh.domain(), with_ghosts);
+  return with_ghosts.to_host();
 }
 
 }  // namespace curlew

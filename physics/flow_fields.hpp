@@ -11,6 +11,9 @@ namespace curlew {
 
 /// What users see of a flow, made from its unknowns at output times: hence every function allocates its
 /// result. Those of fields run on the executor of their argument, those of spans on the host.
+///
+/// On a divided mesh all ranks call them together, and results hold at ghosts too where nothing else is said.
+/// Spans must be right at ghosts.
 
 /// Mean velocity of each cell [m/s], sum_f w_f v_f with w_f = h_f A_f / (d V): second order, exact for linear
 /// velocities on cells with planar faces. Throws Error unless there is one velocity per face.
@@ -32,12 +35,13 @@ Field<Cell, Real> divergence(const Mesh& mesh, const PrimalCochain<Face>& flux);
 
 /// Gradient of a value per cell [unit of the values / m], with which it becomes second order at points: least
 /// squares over the cells across the faces, and where these do not span the space (in corners) those across
-/// theirs, up to three rings; of what no cell tells the component is zero. Weighted by the inverse squared
-/// distance. Exact for linear fields. Throws Error unless there is one value per cell.
+/// theirs that share a node with the cell, up to three rings; of what no cell tells the component is zero.
+/// Weighted by the inverse squared distance. On a divided mesh without meaning at ghosts. Exact for linear
+/// fields. Throws Error unless there is one value per cell.
 std::vector<Vector3> least_squares_gradient(const Mesh& mesh, std::span<const Real> cell_values);
 
 /// Friction on walls, seen in the cells next to them: means over a cell's wall faces by area, zero in cells
-/// that touch no wall.
+/// that touch no wall and in ghosts.
 struct WallFriction {
   std::vector<Vector3> shear_stress;  ///< tangential force of the fluid on the wall per area [Pa]
   std::vector<Real> y_plus;  ///< u_tau h / nu, h from the face's plane to the cell's centroid; 0 if nu is 0
@@ -53,7 +57,7 @@ WallFriction wall_friction(const Mesh& mesh, const FlowSettings& settings,
 ///
 /// Holes may be there as long as no fluid comes out of one on balance, or psi would have many values: throws
 /// InputError with the patches around the hole and its outflow. Throws Error unless there is one flux per
-/// face of a two-dimensional mesh.
+/// face of a two-dimensional mesh. On several ranks the first one finds it for all.
 std::vector<Real> streamfunction(const Mesh& mesh, std::span<const Real> flux);
 
 }  // namespace curlew

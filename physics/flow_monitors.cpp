@@ -21,18 +21,26 @@ struct FluxOfFace {
 BodyForces forces_on_patches(const Mesh& mesh, Real density, const IncompressibleFlow::BoundaryForces& forces,
                              std::span<const std::size_t> patches, Vector3 origin) {
   const Topology& topology = mesh.topology();
-  BodyForces sum;
+  std::array<std::vector<Real>, 9> terms;
+  const auto add = [&](std::size_t first, Vector3 v) {
+    terms[first].push_back(v.x);
+    terms[first + 1].push_back(v.y);
+    terms[first + 2].push_back(v.z);
+  };
   for (const std::size_t p : patches) {
     for (const Id<Face> f : topology.patches()[p].faces) {
       const std::size_t k = at(f.value() - topology.boundary_faces().first());
       Vector3 arm = mesh.geometry().face_centroids()[at(f.value())] - origin;
       if (topology.dimension() == 2) arm.z = 0;
-      sum.pressure += forces.pressure[k];
-      sum.viscous += forces.viscous[k];
-      sum.moment += cross(arm, forces.pressure[k] + forces.viscous[k]);
+      add(0, forces.pressure[k]);
+      add(3, forces.viscous[k]);
+      add(6, cross(arm, forces.pressure[k] + forces.viscous[k]));
     }
   }
-  return {density * sum.pressure, density * sum.viscous, density * sum.moment};
+  std::array<Real, 9> sums{};
+  for (std::size_t k = 0; k < sums.size(); ++k)
+    sums[k] = density * sum_of_terms(mesh.domain().communicator(), terms[k]);
+  return {{sums[0], sums[1], sums[2]}, {sums[3], sums[4], sums[5]}, {sums[6], sums[7], sums[8]}};
 }
 
 ForceCoefficients force_coefficients(const BodyForces& forces, const ForceReference& reference) {

@@ -17,7 +17,7 @@ struct BodyForces {
 };
 
 /// Sums the forces on `patches` (indices into the mesh's; zero on outlets), `density` [kg/m3] times those of
-/// a flow, each acting at its face's centroid. `origin` [m]: of the moment.
+/// a flow, each acting at its face's centroid, over all ranks. `origin` [m]: of the moment.
 BodyForces forces_on_patches(const Mesh& mesh, Real density, const IncompressibleFlow::BoundaryForces& forces,
                              std::span<const std::size_t> patches, Vector3 origin);
 
@@ -38,8 +38,9 @@ struct ForceCoefficients {
 /// Throws InputError unless every reference is positive.
 ForceCoefficients force_coefficients(const BodyForces& forces, const ForceReference& reference);
 
-/// Volume flow out of the domain through each patch of the mesh [m3/s]. The bits do not depend on the number
-/// of threads. Throws Error unless there is one flux per face.
+/// Volume flow out of the domain through each patch of the mesh [m3/s], over all ranks that the field's
+/// executor is among. The bits do not depend on the number of threads and ranks. Throws Error unless there is
+/// one flux per face.
 std::vector<Real> patch_outflows(const Mesh& mesh, const PrimalCochain<Face>& flux);
 
 /// Columns of an `energy` monitor: the first in J, the others in W (in two dimensions per m of depth).

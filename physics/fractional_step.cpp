@@ -3,11 +3,12 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <cmath>
-#include <numeric>
 #include <variant>
 
 #include "kernels/vector_kernels.hpp"
+#include "mesh/exchange.hpp"
 #include "physics/averages.hpp"
 #include "physics/time_schemes.hpp"
 
@@ -88,10 +89,10 @@ void set_components(std::span<const Real> components, FaceVelocity& velocity) {
 }
 
 /// What the transposed gradient adds to the viscous force on the faces of walls, per unit of viscosity
-/// [m2/s], one per boundary face: by Stokes' theorem and D U = 0 the integral of -(grad u)ᵀ n over a face is
-/// that of u x dl around it. u at an edge is the mean over the wall's faces that meet there, each turning as
-/// its wall does: exact for walls that move as rigid bodies, and whatever their velocity, the forces on a
-/// closed surface sum to zero.
+/// [m2/s], one per boundary face that the rank owns: by Stokes' theorem and D U = 0 the integral of -(grad
+/// u)ᵀ n over a face is that of u x dl around it. u at an edge is the mean over the wall's faces that meet
+/// there, each turning as its wall does: exact for walls that move as rigid bodies, and whatever their
+/// velocity, the forces on a closed surface sum to zero.
 std::vector<Vector3> transposed_gradient_forces(const Mesh& mesh, const FlowSettings& settings,
                                                 std::span<const Vector3> velocity,
                                                 std::span<const Vector3> angular_velocity) {
@@ -113,29 +114,31 @@ std::vector<Vector3> transposed_gradient_forces(const Mesh& mesh, const FlowSett
     Real faces = 0;
   };
   std::vector<Meeting> at_edge(at(topology.edges().size()));
-  const Index first = mesh.topology().boundary_faces().first();
+  const Range<Face> own = mesh.topology().boundary_faces();
   const auto visit_walls = [&](const auto& visit) {
     for (std::size_t p = 0; p < settings.boundaries.size(); ++p) {
       if (!std::holds_alternative<Wall>(settings.boundaries[p])) continue;
-      for (const Id<Face> f : mesh.topology().patches()[p].faces) visit(f, mesh.unfolded_face(f));
+      for (const Id<Face> f : mesh.topology().faces_of_patch(p))
+        visit(f, mesh.unfolded_face(f), angular_velocity[p]);
     }
   };
-  visit_walls([&](Id<Face> f, Id<Face> shown_face) {
+  visit_walls([&](Id<Face> f, Id<Face> shown_face, Vector3 omega) {
     for (const auto [e, sign] : topology.edges_of_face()[shown_face]) {
       const auto [start, end] = ends(e);
       Vector3 arm = (start + end) / 2 - centroids[at(shown_face.value())];
       if (plane) arm.z = 0;
       Meeting& meeting = at_edge[at(e.value())];
-      meeting.velocity += velocity[at(f.value())] + cross(angular_velocity[at(f.value() - first)], arm);
+      meeting.velocity += velocity[at(f.value())] + cross(omega, arm);
       ++meeting.faces;
     }
   });
-  std::vector<Vector3> forces(angular_velocity.size(), Vector3{});
-  visit_walls([&](Id<Face> f, Id<Face> shown_face) {
+  std::vector<Vector3> forces(at(own.size()), Vector3{});
+  visit_walls([&](Id<Face> f, Id<Face> shown_face, Vector3) {
+    if (!own.contains(f)) return;
     for (const auto [e, sign] : topology.edges_of_face()[shown_face]) {
       const auto [start, end] = ends(e);
       const Meeting& meeting = at_edge[at(e.value())];
-      forces[at(f.value() - first)] += (sign / meeting.faces) * cross(meeting.velocity, end - start);
+      forces[at(f.value() - own.first())] += (sign / meeting.faces) * cross(meeting.velocity, end - start);
     }
   });
   return forces;
@@ -144,12 +147,12 @@ std::vector<Vector3> transposed_gradient_forces(const Mesh& mesh, const FlowSett
 }  // namespace
 
 FractionalStep::Level::Level(const Executor& executor, const Mesh& mesh)
-    : flux(executor, mesh.topology().faces().size(), "flux", "m3/s"),
-      velocity(executor, flux.size(), "face velocity", "m/s"),
-      mass_flux(executor, flux.size(), "mass of fluxes", "m2/s"),
-      convection(executor, flux.size(), "convection", "m3/s2"),
-      pressure(executor, mesh.topology().cells().size(), "pressure", "m2/s2"),
-      rate(executor, flux.size(), "rate of change", "m3/s2") {}
+    : flux(executor, mesh.domain().extent<Face>(), "flux", "m3/s"),
+      velocity(executor, flux.extent(), "face velocity", "m/s"),
+      mass_flux(executor, flux.extent(), "mass of fluxes", "m2/s"),
+      convection(executor, flux.extent(), "convection", "m3/s2"),
+      pressure(executor, mesh.domain().extent<Cell>(), "pressure", "m2/s2"),
+      rate(executor, flux.extent(), "rate of change", "m3/s2") {}
 
 FractionalStep::FractionalStep(const Executor& executor, const Mesh& mesh, FlowSettings settings,
                                Real simplex_weight)
@@ -163,24 +166,26 @@ FractionalStep::FractionalStep(const Executor& executor, const Mesh& mesh, FlowS
       now_(executor, mesh),
       before_(executor, mesh),
       next_(executor, mesh),
-      pressure_(executor, now_.pressure.size(), "pressure", "m2/s2"),
-      rate_(executor, now_.flux.size(), "rate of change", "m3/s2"),
-      circulation_(executor, now_.flux.size(), "circulation", "m3/s2"),
-      force_(executor, now_.flux.size(), "force", "m4/s2"),
-      right_hand_side_(executor, now_.flux.size(), "right-hand side", "m3/s2"),
-      acceleration_(executor, now_.flux.size(), "acceleration of fluxes", "m3/s2"),
-      later_(executor, now_.flux.size(), "later flux", "m3/s"),
-      mean_flow_path_(executor, now_.flux.size(), "path along the mean flow", "m"),
+      pressure_(executor, now_.pressure.extent(), "pressure", "m2/s2"),
+      rate_(executor, now_.flux.extent(), "rate of change", "m3/s2"),
+      circulation_(executor, now_.flux.extent(), "circulation", "m3/s2"),
+      force_(executor, now_.flux.extent(), "force", "m4/s2"),
+      right_hand_side_(executor, now_.flux.extent(), "right-hand side", "m3/s2"),
+      acceleration_(executor, now_.flux.extent(), "acceleration of fluxes", "m3/s2"),
+      later_(executor, now_.flux.extent(), "later flux", "m3/s"),
+      mean_flow_path_(executor, now_.flux.extent(), "path along the mean flow", "m"),
       interpolation_(executor, mesh),
-      reaction_(executor, now_.flux.size(), "reaction", "m4/s2"),
-      interpolated_(executor, now_.pressure.size(), "interpolated velocity", "m/s") {
-  const auto volumes = mesh.geometry().cell_volumes().host();
-  volume_ = std::accumulate(volumes.begin(), volumes.end(), Real(0));
+      reaction_(executor, now_.flux.extent(), "reaction", "m4/s2"),
+      interpolated_(executor, now_.pressure.extent(), "interpolated velocity", "m/s") {
+  REQUIRE(mesh_.domain().communicator().ranks() == 1 || executor_.ranks() != nullptr,
+          "a flow on a divided mesh needs an executor among its ranks");
+  volume_ = sum_of_terms(mesh.domain().communicator(),
+                         mesh.geometry().cell_volumes().host().first(at(now_.pressure.extent().owned)));
   if (settings_.mean_flow) {
     const Vector3 direction = settings_.mean_flow->direction;
     const Real length = norm(direction);
     REQUIRE(length > 0, "the direction of the mean flow must not be zero");
-    Field<Cell, Vector3> uniform(executor, now_.pressure.size(), "direction", "1");
+    Field<Cell, Vector3> uniform(executor, now_.pressure.extent(), "direction", "1");
     uniform.fill(direction / length);
     Integration(executor, mesh).apply(uniform, mean_flow_path_);
     response_.emplace(executor, mesh);
@@ -218,11 +223,11 @@ FlowStepReport FractionalStep::begin(Real time) {
   compute_explicit_force(time, now_.flux, now_.velocity, right_hand_side_, report);
   copy(circulation_, now_.convection);
   accelerate(time, right_hand_side_, now_.pressure, report);
-  momentum_.mass().apply(acceleration_, now_.rate);
+  momentum_.apply_mass(acceleration_, now_.rate);
   copy(now_.pressure, pressure_);
   copy(now_.rate, rate_);
   pressure_known_ = true;
-  momentum_.mass().apply(now_.flux, now_.mass_flux);
+  momentum_.apply_mass(now_.flux, now_.mass_flux);
   kinetic_energy_ = inner_product(now_.mass_flux, now_.flux) / 2;
   previous_kinetic_energy_ = kinetic_energy_;
   return finish_report(report);
@@ -246,6 +251,7 @@ void FractionalStep::accelerate(Real time, const DualCochain<Face>& force, DualC
 }
 
 FlowStepReport& FractionalStep::finish_report(FlowStepReport& report) {
+  exchange_ghosts(mesh_.domain(), now_.flux, now_.velocity, pressure_);
   const DivergenceNorms divergence = projection_.divergence_of(now_.flux);
   report.divergence_max = divergence.max;
   report.divergence_l2 = divergence.l2;
@@ -274,11 +280,12 @@ void FractionalStep::bring_pressure_up_to_date() const {
   momentum_.add_outside_pressure(circulation_);
   linear_combination(-1, now_.convection, 1, circulation_);
   linear_combination(-1, rate_, 1, circulation_);
-  momentum_.viscous_form().apply(now_.velocity, force_);
+  momentum_.apply_viscous_form(now_.velocity, force_);
   momentum_.add_normal_part(-settings_.viscosity, force_, circulation_);
   later_.fill(0);
   projection_.divide_by_star(circulation_, later_);
   projection_.project(1, later_, pressure_);
+  exchange_ghosts(mesh_.domain(), pressure_);
   pressure_known_ = true;
 }
 
@@ -299,7 +306,7 @@ FlowStepReport FractionalStep::advance(Real step) {
   try {
     next_.time = time_ + step;
     take_step(step, report);
-    momentum_.mass().apply(next_.flux, next_.mass_flux);
+    momentum_.apply_mass(next_.flux, next_.mass_flux);
     const Real energy = inner_product(next_.mass_flux, next_.flux) / 2;
     if (!std::isfinite(energy)) throw DivergedError("the velocity is not a number");
     const Real courant = step * courant_rate_of(next_.flux);
@@ -326,24 +333,39 @@ FlowStepReport FractionalStep::advance(Real step) {
 }
 
 std::string FractionalStep::where_it_fails() const {
-  const auto centroids = mesh_.geometry().face_centroids().host();
-  const auto place = [&](std::size_t f) {
-    const Id<Cell> c = mesh_.topology().cells_of_face()[Id<Face>(static_cast<Index>(f))][0].id;
-    const Vector3 x = centroids[f];
-    return fmt::format("in cell {} near ({:.6g}, {:.6g}, {:.6g})", c.value(), x.x, x.y, x.z);
+  const Halo<Face>& halo = mesh_.domain().halo<Face>();
+  const Communicator& ranks = mesh_.domain().communicator();
+  // The first of the faces on any rank for which `fits(face)`.
+  const auto first_of = [&](const auto& fits) {
+    GlobalIndex first = halo.total();
+    for (const Id<Face> f : halo.owned()) {
+      if (halo.global(f) < first && fits(at(f.value()))) first = halo.global(f);
+    }
+    return halo.total() - static_cast<GlobalIndex>(ranks.maximum(static_cast<Real>(halo.total() - first)));
+  };
+  const auto place = [&](GlobalIndex face) {
+    std::array<Real, 4> cell_and_place{};
+    for (const Id<Face> f : halo.owned()) {
+      if (halo.global(f) != face) continue;
+      const Id<Cell> c = mesh_.topology().cells_of_face()[f][0].id;
+      const Vector3 x = mesh_.geometry().face_centroids()[at(f.value())];
+      cell_and_place = {static_cast<Real>(mesh_.domain().halo<Cell>().global(c)), x.x, x.y, x.z};
+    }
+    for (Real& value : cell_and_place)
+      value = sum_of_terms(mesh_.domain().communicator(), std::span(&value, 1));
+    const auto [c, x, y, z] = cell_and_place;
+    return fmt::format("in cell {:.0f} near ({:.6g}, {:.6g}, {:.6g})", c, x, y, z);
   };
   const std::vector<Vector3> after = next_.velocity.to_host();
-  for (std::size_t f = 0; f < after.size(); ++f) {
-    if (!std::isfinite(norm(after[f])))
-      return fmt::format("the velocity is not a number {}; try a smaller time step", place(f));
-  }
+  const GlobalIndex lost = first_of([&](std::size_t f) { return !std::isfinite(norm(after[f])); });
+  if (lost < halo.total())
+    return fmt::format("the velocity is not a number {}; try a smaller time step", place(lost));
   const std::vector<Vector3> velocity = now_.velocity.to_host();
-  std::size_t largest = 0;
-  for (std::size_t f = 0; f < velocity.size(); ++f) {
-    if (norm(velocity[f]) > norm(velocity[largest])) largest = f;
-  }
-  return fmt::format("the velocity before it is largest {}, {:.6g} m/s", place(largest),
-                     norm(velocity[largest]));
+  Real largest = 0;
+  for (const Id<Face> f : halo.owned()) largest = std::max(largest, norm(velocity[at(f.value())]));
+  largest = ranks.maximum(largest);
+  const GlobalIndex fastest = first_of([&](std::size_t f) { return norm(velocity[f]) == largest; });
+  return fmt::format("the velocity before it is largest {}, {:.6g} m/s", place(fastest), largest);
 }
 
 Real FractionalStep::courant_rate() const {
@@ -351,7 +373,8 @@ Real FractionalStep::courant_rate() const {
 }
 
 Real FractionalStep::courant_rate_of(const PrimalCochain<Face>& flux) const {
-  return maximum(executor_, mesh_.topology().cells(),
+  exchange_ghosts(mesh_.domain(), flux);
+  return maximum(executor_, mesh_.domain().halo<Cell>().owned(),
                  CourantRateOfCell{mesh_.topology().faces_of_cell().view(executor_.space()), flux.view(),
                                    mesh_.geometry().cell_volumes(executor_.space())});
 }
@@ -425,8 +448,8 @@ void FractionalStep::resume(const FlowState& state) {
   now_.rate.copy_from_host(array("rate", faces));
   before_.rate.copy_from_host(array("previous_rate", faces));
   pressure_.copy_from_host(array("present_pressure", cells));
-  momentum_.mass().apply(now_.flux, now_.mass_flux);
-  momentum_.mass().apply(before_.flux, before_.mass_flux);
+  momentum_.apply_mass(now_.flux, now_.mass_flux);
+  momentum_.apply_mass(before_.flux, before_.mass_flux);
   time_ = now_.time = state.time;
   steps_ = state.steps;
   last_step_ = number("last_step");
@@ -438,6 +461,7 @@ void FractionalStep::resume(const FlowState& state) {
   kinetic_energy_ = inner_product(now_.mass_flux, now_.flux) / 2;
   extrapolate(&Level::rate, time_, rate_);
   pressure_known_ = number("pressure_known") != 0;
+  exchange_ghosts(mesh_.domain(), now_.flux, now_.velocity, pressure_);
   resume_from(state);
 }
 
@@ -448,7 +472,7 @@ void FractionalStep::compute_reaction() const {
   momentum_.add_pressure_force(pressure_, circulation_);
   momentum_.add_outside_pressure(circulation_);
   linear_combination(1, rate_, -1, circulation_);
-  momentum_.viscous_form().apply(now_.velocity, force_);
+  momentum_.apply_viscous_form(now_.velocity, force_);
   for_each(executor_, force_.range(),
            ReactionOnFace{settings_.viscosity, mesh_.geometry().face_areas(executor_.space()),
                           std::as_const(circulation_).view(), momentum_.convective_force().view(),
@@ -462,6 +486,7 @@ Vector3 FractionalStep::mean_flow_acceleration() const {
 
 IncompressibleFlow::BoundaryForces FractionalStep::boundary_forces() const {
   compute_reaction();
+  exchange_ghosts(mesh_.domain(), now_.flux, now_.velocity);
   interpolation_.apply(now_.flux, interpolated_);
   const std::vector<Vector3> reaction = reaction_.to_host(), viscous = force_.to_host(),
                              velocity = now_.velocity.to_host(), interpolated = interpolated_.to_host();
@@ -499,6 +524,7 @@ IncompressibleFlow::EnergyBudget FractionalStep::energy_budget() const {
   budget.kinetic_energy = kinetic_energy_;
   budget.rate = last_step_ > 0 ? (kinetic_energy_ - previous_kinetic_energy_) / last_step_ : 0;
   budget.dissipation = settings_.viscosity * inner_product(force_, now_.velocity);
+  exchange_ghosts(mesh_.domain(), now_.flux);
   interpolation_.apply(now_.flux, interpolated_);
   budget.boundary_power =
       sum(executor_, mesh_.topology().boundary_faces(),

@@ -136,12 +136,6 @@ std::vector<Vector3> centroids_of(const Mesh& mesh, const std::vector<Id<Face>>&
   return centroids;
 }
 
-/// Sum over all ranks of the terms that each has on the host.
-Real total_of(const Executor& executor, const std::vector<Real>& terms) {
-  const BinnedSum own = binned_sum(static_cast<Index>(terms.size()), [&](Index k) { return terms[at(k)]; });
-  return (executor.ranks() ? executor.ranks()->sum(own) : own).value();
-}
-
 }  // namespace
 
 void visit_face_shares(const Mesh& mesh, Id<Face> f, const std::function<void(Id<Node>, Real)>& visit) {
@@ -331,7 +325,7 @@ void HeatDiffusion::assemble(Real time) {
       });
     }
   }
-  source_ = total_of(executor_, sources);
+  source_ = sum_of_terms(mesh_.domain().communicator(), sources);
 
   for (std::size_t p = 0; p < topology.patches().size(); ++p) {
     const std::vector<Id<Face>> faces = topology.faces_of_patch(p);
@@ -378,7 +372,7 @@ void HeatDiffusion::assemble(Real time) {
       patch_nodes_[p]->weight.copy_from_host(weight);
       for (std::size_t n = 0; n < nodes; ++n) convection_host_[n] += coupling[n];
     }
-    given_outflow_[p] = total_of(executor_, outflows);
+    given_outflow_[p] = sum_of_terms(mesh_.domain().communicator(), outflows);
   }
   for (std::size_t n = 0; n < nodes; ++n) {
     if (held_host_[n]) held_sum[n] /= held_area[n];
@@ -618,7 +612,7 @@ SolveReport HeatDiffusion::solve_steady() {
   } else {
     parts = floating_parts();
   }
-  const PiecewiseConstantNullSpace<PrimalCochain<Node>> null_space(executor_, parts);
+  const PiecewiseConstantNullSpace<PrimalCochain<Node>> null_space(executor_, temperature_.extent(), parts);
   const std::vector<Real> load = load_.to_host();
   for (Index part = 0; part < null_space.parts(); ++part) {
     Real total = 0, size = 0;

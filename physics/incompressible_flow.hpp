@@ -33,6 +33,11 @@ struct FlowState {
 /// A run of incompressible flow, whatever the method: unknowns are the fluxes through faces U, the face
 /// velocities v that follow from them (their tangential parts minimise viscous dissipation), and a pressure
 /// in the cells. docs/incompressible-flow.md.
+///
+/// On a mesh divided among ranks every rank has the values of its part, with an executor among the ranks; all
+/// calls but accessors are made by all ranks together, and pressure() and courant_rate() as well. With Jacobi
+/// as preconditioner the bits are those of one rank. Ghosts of fluxes, velocities and pressure are up to date
+/// after every call.
 class IncompressibleFlow {
  public:
   virtual ~IncompressibleFlow() = default;
@@ -68,8 +73,9 @@ class IncompressibleFlow {
   virtual Real mean_flow_force() const = 0;
 
   /// Force per density of the fluid on each boundary face whose velocity is given [m4/s2], from the momentum
-  /// left over there (Babuška & Miller, IJNME 20, 1984), on the host: one entry per boundary face, in order;
-  /// zero on open ones. `viscous` includes what the transposed gradient adds on rotating walls.
+  /// left over there (Babuška & Miller, IJNME 20, 1984), on the host: one entry per boundary face that the
+  /// rank owns, in order; zero on open ones. `viscous` includes what the transposed gradient adds on rotating
+  /// walls.
   struct BoundaryForces {
     std::vector<Vector3> pressure, viscous;
   };

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "kernels/vector_kernels.hpp"
+#include "mesh/exchange.hpp"
 #include "operators/cell_velocity.hpp"
 #include "physics/averages.hpp"
 
@@ -325,8 +326,8 @@ struct AddNormalPartOnFace {
 FaceBlockJacobi::FaceBlockJacobi(const Executor& executor, const Mesh& mesh)
     : executor_(executor),
       geometry_(mesh.geometry()),
-      inverse_normal_(executor, mesh.topology().faces().size(), "inverse normal diagonal", "1"),
-      inverse_tangential_(executor, inverse_normal_.size(), "inverse tangential diagonal", "1") {}
+      inverse_normal_(executor, mesh.domain().extent<Face>(), "inverse normal diagonal", "1"),
+      inverse_tangential_(executor, inverse_normal_.extent(), "inverse tangential diagonal", "1") {}
 
 void FaceBlockJacobi::set_diagonal(std::span<const Real> normal, std::span<const Real> tangential) {
   std::vector<Real> inverse(normal.size());
@@ -351,6 +352,7 @@ class Momentum::System : public Operator<FaceVelocity, FaceVelocity> {
       : momentum_(momentum), mass_factor_(mass_factor), viscous_factor_(viscous_factor) {}
   void apply(const FaceVelocity& v, FaceVelocity& image) const override {
     const Momentum& m = momentum_;
+    exchange_ghosts(m.mesh_.domain(), v);
     const MemorySpace space = m.executor_.space();
     m.mass_.matrix().stencil().visit_parts(space, [&](Range<Face> range, auto rows) {
       for_each(m.executor_, range,
@@ -373,6 +375,7 @@ class Momentum::TangentialSystem : public Operator<FaceVelocity, FaceVelocity> {
   explicit TangentialSystem(const Momentum& momentum) : momentum_(momentum) {}
   void apply(const FaceVelocity& v, FaceVelocity& image) const override {
     const Momentum& m = momentum_;
+    exchange_ghosts(m.mesh_.domain(), v);
     const MemorySpace space = m.executor_.space();
     const FaceMatrix& viscous = m.viscous_form_.matrix();
     viscous.stencil().visit_parts(space, [&](Range<Face> range, auto rows) {
@@ -399,25 +402,24 @@ Momentum::Momentum(const Executor& executor, const Mesh& mesh, const FlowSetting
       integration_(executor, mesh),
       mass_diagonal_(mass_.matrix().diagonal()),
       viscous_diagonal_(viscous_form_.matrix().diagonal()),
-      viscous_scale_(executor, static_cast<Index>(viscous_diagonal_.size()), "diagonal of the viscous form",
-                     "m"),
+      viscous_scale_(executor, mesh.domain().extent<Face>(), "diagonal of the viscous form", "m"),
       faces_of_cell_(mesh.topology().faces_of_cell()),
       cells_of_face_(mesh.topology().cells_of_face()),
       geometry_(mesh.geometry()),
-      body_force_(executor, faces_of_cell_.rows(), "body force", "m/s2"),
-      outflow_(executor, faces_of_cell_.rows(), "outflow of momentum", "m4/s2"),
-      interpolated_(executor, faces_of_cell_.rows(), "interpolated velocity", "m/s"),
-      mean_(executor, faces_of_cell_.rows(), "mean velocity", "m/s"),
-      gradient_(executor, faces_of_cell_.rows(), "velocity gradient", "1/s"),
-      jump_outflow_(executor, faces_of_cell_.rows(), "upwind outflow", "m4/s2"),
-      transported_(executor, cells_of_face_.rows(), "transported velocity", "m4/s2"),
-      transposed_(executor, cells_of_face_.rows(), "transposed closure", "m3/s"),
-      force_(executor, cells_of_face_.rows(), "viscous force", "m3/s2"),
-      scratch_(executor, cells_of_face_.rows(), "right-hand side", "m4/s2"),
-      convective_force_(executor, cells_of_face_.rows(), "convective force", "m4/s2"),
-      circulation_(executor, cells_of_face_.rows(), "circulation", "m2/s"),
-      momentum_solver_(executor, cells_of_face_.rows(), "momentum", settings.momentum),
-      tangential_solver_(executor, cells_of_face_.rows(), "tangential velocity", settings.momentum),
+      body_force_(executor, mesh.domain().extent<Cell>(), "body force", "m/s2"),
+      outflow_(executor, mesh.domain().extent<Cell>(), "outflow of momentum", "m4/s2"),
+      interpolated_(executor, mesh.domain().extent<Cell>(), "interpolated velocity", "m/s"),
+      mean_(executor, mesh.domain().extent<Cell>(), "mean velocity", "m/s"),
+      gradient_(executor, mesh.domain().extent<Cell>(), "velocity gradient", "1/s"),
+      jump_outflow_(executor, mesh.domain().extent<Cell>(), "upwind outflow", "m4/s2"),
+      transported_(executor, mesh.domain().extent<Face>(), "transported velocity", "m4/s2"),
+      transposed_(executor, mesh.domain().extent<Face>(), "transposed closure", "m3/s"),
+      force_(executor, mesh.domain().extent<Face>(), "viscous force", "m3/s2"),
+      scratch_(executor, mesh.domain().extent<Face>(), "right-hand side", "m4/s2"),
+      convective_force_(executor, mesh.domain().extent<Face>(), "convective force", "m4/s2"),
+      circulation_(executor, mesh.domain().extent<Face>(), "circulation", "m2/s"),
+      momentum_solver_(executor, mesh.domain().extent<Face>(), "momentum", settings.momentum),
+      tangential_solver_(executor, mesh.domain().extent<Face>(), "tangential velocity", settings.momentum),
       momentum_preconditioner_(executor, mesh),
       tangential_preconditioner_(executor, mesh) {
   viscous_scale_.copy_from_host(viscous_diagonal_);
@@ -429,6 +431,16 @@ Momentum::Momentum(const Executor& executor, const Mesh& mesh, const FlowSetting
 }
 
 Momentum::~Momentum() = default;
+
+void Momentum::apply_mass(const PrimalCochain<Face>& flux, DualCochain<Face>& circulation) const {
+  exchange_ghosts(mesh_.domain(), flux);
+  mass_.apply(flux, circulation);
+}
+
+void Momentum::apply_viscous_form(const FaceVelocity& velocity, FaceVelocity& force) const {
+  exchange_ghosts(mesh_.domain(), velocity);
+  viscous_form_.apply(velocity, force);
+}
 
 void Momentum::set_normal_part(const PrimalCochain<Face>& flux, FaceVelocity& velocity) const {
   for_each(executor_, velocity.range(),
@@ -459,12 +471,13 @@ SolveReport Momentum::close(FaceVelocity& velocity) {
 Real Momentum::rounding_of(const FaceVelocity& velocity) const {
   return 4 * std::numeric_limits<Real>::epsilon() *
          std::sqrt(
-             sum(executor_, velocity.range(), ScaledSquareOfFace{viscous_scale_.view(), velocity.view()}));
+             sum(executor_, velocity.owned(), ScaledSquareOfFace{viscous_scale_.view(), velocity.view()}));
 }
 
 SolveReport Momentum::convection(const PrimalCochain<Face>& flux, const FaceVelocity& velocity,
                                  DualCochain<Face>& circulation) {
   if (settings_.convection == ConvectionScheme::None) return {};
+  exchange_ghosts(mesh_.domain(), flux, velocity);
   const MemorySpace space = executor_.space();
   const auto area = geometry_.face_areas(space);
   const auto face_centroid = geometry_.face_centroids_of_cells(space);
@@ -492,7 +505,7 @@ SolveReport Momentum::convection(const PrimalCochain<Face>& flux, const FaceVelo
   scale.rounding =
       std::max(rounding_of(transposed_),
                4 * std::numeric_limits<Real>::epsilon() *
-                   std::sqrt(sum(executor_, flux.range(), ScaledSquareOfFace{flux.view(), velocity.view()})));
+                   std::sqrt(sum(executor_, flux.owned(), ScaledSquareOfFace{flux.view(), velocity.view()})));
   const SolveReport report =
       tangential_solver_.solve(system, tangential_preconditioner_, scratch_, transposed_, scale);
   viscous_form_.apply(transposed_, force_);
@@ -526,6 +539,7 @@ void Momentum::subtract_upwind_part(const PrimalCochain<Face>& flux, const FaceV
                             std::as_const(mean_).view(), std::as_const(gradient_).view(), scratch_.view()});
   for_each(executor_, jump_outflow_.range(),
            JumpOutflowOnCell{faces_of, std::as_const(scratch_).view(), jump_outflow_.view()});
+  exchange_ghosts(mesh_.domain(), jump_outflow_);
   for_each(executor_, transported_.range(),
            LessUpwindOnFace{cells_of, dimension, area, face_centroid, cell_centroid,
                             std::as_const(jump_outflow_).view(), volume, transported_.view()});
@@ -544,6 +558,7 @@ void Momentum::add_body_force(Real time, Vector3 uniform, DualCochain<Face>& cir
 }
 
 void Momentum::add_pressure_force(const DualCochain<Cell>& p, DualCochain<Face>& circulation) const {
+  exchange_ghosts(mesh_.domain(), p);
   for_each(executor_, circulation.range(),
            PressureForceOnFace{cells_of_face_.view(executor_.space()), p.view(), circulation.view()});
 }
@@ -574,7 +589,7 @@ SolveReport Momentum::solve(Real mass_factor, Real viscous_factor, const DualCoc
   for_each(executor_, velocity.range(), InertiaOnFace{1, hold, area, circulation.view(), scratch_.view()});
   ResidualScale scale;
   scale.reference =
-      std::sqrt(sum(executor_, velocity.range(),
+      std::sqrt(sum(executor_, velocity.owned(),
                     DifferenceSquaredOfFace{std::as_const(scratch_).view(), std::as_const(force_).view()}));
   scale.rounding = 4 * std::numeric_limits<Real>::epsilon() * scale.reference;
   return momentum_solver_.solve(system, momentum_preconditioner_, scratch_, velocity, scale);

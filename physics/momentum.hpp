@@ -44,6 +44,10 @@ CURLEW_HOST_DEVICE inline Vector3 inflow_correction(Real outflow, Vector3 given,
 /// the fractional-step methods (docs/incompressible-flow.md). The tangential velocities t have no inertia:
 /// they follow U by minimising viscous dissipation, K_tt t + K_tU U = 0, wherever the boundary does not give
 /// them.
+///
+/// On a divided mesh all calls are made by all ranks together. Functions that gather from neighbours bring
+/// the ghosts of what they are given up to date first; ghosts of what comes out have no meaning, but for the
+/// velocities that close() and solve() find.
 class Momentum {
  public:
   /// `simplex_weight`: see FluxMass.
@@ -52,8 +56,12 @@ class Momentum {
   ~Momentum();
 
   const FluxMass& mass() const { return mass_; }
+  /// M U.
+  void apply_mass(const PrimalCochain<Face>& flux, DualCochain<Face>& circulation) const;
   /// For unit viscosity.
   const ViscousForm& viscous_form() const { return viscous_form_; }
+  /// K v.
+  void apply_viscous_form(const FaceVelocity& velocity, FaceVelocity& force) const;
 
   /// v gets the normal parts of U.
   void set_normal_part(const PrimalCochain<Face>& flux, FaceVelocity& velocity) const;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "kernels/vector_kernels.hpp"
+#include "mesh/exchange.hpp"
 
 namespace curlew {
 
@@ -108,11 +109,28 @@ class PressureProjection::FreeMass : public Operator<PrimalCochain<Face>, DualCo
  public:
   explicit FreeMass(const PressureProjection& projection) : projection_(projection) {}
   void apply(const PrimalCochain<Face>& flux, DualCochain<Face>& image) const override {
+    exchange_ghosts(projection_.mesh_.domain(), flux);
     projection_.mass_.apply(flux, image);
     for_each(flux.executor(), flux.range(), FreePartOnFace{projection_.inverse_star_.view(), image.view()});
   }
   void apply_transpose(const PrimalCochain<Face>& flux, DualCochain<Face>& image) const override {
     apply(flux, image);
+  }
+
+ private:
+  const PressureProjection& projection_;
+};
+
+/// D S⁻¹ Dᵀ.
+class PressureProjection::Laplacian : public Operator<DualCochain<Cell>, PrimalCochain<Cell>> {
+ public:
+  explicit Laplacian(const PressureProjection& projection) : projection_(projection) {}
+  void apply(const DualCochain<Cell>& p, PrimalCochain<Cell>& outflow) const override {
+    exchange_ghosts(projection_.mesh_.domain(), p);
+    projection_.laplacian_->apply(p, outflow);
+  }
+  void apply_transpose(const DualCochain<Cell>& p, PrimalCochain<Cell>& outflow) const override {
+    apply(p, outflow);
   }
 
  private:
@@ -129,20 +147,22 @@ PressureProjection::PressureProjection(const Executor& executor, const Mesh& mes
       divergence_(executor, mesh.topology()),
       faces_of_cell_(mesh.topology().faces_of_cell()),
       cells_of_face_(mesh.topology().cells_of_face()),
-      inverse_star_(executor, mesh.topology().faces().size(), "inverse star", "1"),
-      volume_(executor, mesh.topology().cells().size(), "volume", "m3"),
-      outflow_(executor, volume_.size(), "net outflow", "m3/s"),
-      zero_(executor, volume_.size(), "zero", "m2/s2"),
-      correction_(executor, volume_.size(), "pressure correction", "m2/s2"),
-      residual_(executor, inverse_star_.size(), "residual of fluxes", "m2/s2"),
-      image_(executor, inverse_star_.size(), "image of search direction", "m2/s2"),
-      direction_(executor, inverse_star_.size(), "search direction", "m3/s"),
-      preconditioned_(executor, inverse_star_.size(), "preconditioned residual", "m3/s"),
-      null_space_(executor, boundaries.closed_part_of_cell()),
-      solver_(executor, volume_.size(), "pressure", control) {
+      inverse_star_(executor, mesh.domain().extent<Face>(), "inverse star", "1"),
+      volume_(executor, mesh.domain().extent<Cell>(), "volume", "m3"),
+      outflow_(executor, volume_.extent(), "net outflow", "m3/s"),
+      zero_(executor, volume_.extent(), "zero", "m2/s2"),
+      correction_(executor, volume_.extent(), "pressure correction", "m2/s2"),
+      residual_(executor, inverse_star_.extent(), "residual of fluxes", "m2/s2"),
+      image_(executor, inverse_star_.extent(), "image of search direction", "m2/s2"),
+      direction_(executor, inverse_star_.extent(), "search direction", "m3/s"),
+      preconditioned_(executor, inverse_star_.extent(), "preconditioned residual", "m3/s"),
+      null_space_(executor, volume_.extent(), boundaries.closed_part_of_cell()),
+      solver_(executor, volume_.extent(), "pressure", control) {
   volume_.copy_from_host(volumes_of(mesh));
   set_star();
-  preconditioner_ = make_preconditioner<DualCochain<Cell>>(preconditioning, executor, laplacian_->matrix());
+  SymmetricMatrix matrix = laplacian_->matrix();
+  hold(matrix, [&](std::size_t c) { return c >= at(volume_.extent().owned); });
+  preconditioner_ = make_preconditioner<DualCochain<Cell>>(preconditioning, executor, std::move(matrix));
 }
 
 PressureProjection::~PressureProjection() = default;
@@ -174,15 +194,16 @@ SolveReport PressureProjection::solve(ResidualScale scale, DualCochain<Cell>& p)
   const bool closed = null_space_.parts() > 0;
   if (closed) null_space_.make_consistent(outflow_);
   const SolveReport report =
-      solver_.solve(*laplacian_, *preconditioner_, outflow_, p, scale, closed ? &null_space_ : nullptr);
+      solver_.solve(Laplacian(*this), *preconditioner_, outflow_, p, scale, closed ? &null_space_ : nullptr);
   if (closed) null_space_.match_means(volume_, zero_, p);
   return report;
 }
 
 SolveReport PressureProjection::project(Real a, PrimalCochain<Face>& flux, DualCochain<Cell>& p) {
+  exchange_ghosts(mesh_.domain(), flux);
   const OutflowOfCell outflow{faces_of_cell_.view(executor_.space()), std::as_const(flux).view()};
   ResidualScale scale;
-  scale.reference = a * std::sqrt(sum(executor_, p.range(), TotalSquaredOfCell{outflow}));
+  scale.reference = a * std::sqrt(sum(executor_, p.owned(), TotalSquaredOfCell{outflow}));
   scale.rounding = 4 * std::numeric_limits<Real>::epsilon() * scale.reference;
   divergence_.apply(flux, outflow_);
   for_each(executor_, p.range(), NegatedOnCell{a, outflow_.view()});
@@ -206,6 +227,7 @@ SolveReport PressureProjection::solve_mass(const DualCochain<Face>& r, PrimalCoc
   const auto remove_gradient = [&](const ResidualScale& scale) {
     preconditioned_.fill(0);
     divide_by_star(residual_, preconditioned_);
+    exchange_ghosts(mesh_.domain(), preconditioned_);
     divergence_.apply(preconditioned_, outflow_);
     correction_.fill(0);
     report.iterations += solve(scale, correction_).iterations;
@@ -218,15 +240,17 @@ SolveReport PressureProjection::solve_mass(const DualCochain<Face>& r, PrimalCoc
   const auto scale_of_residual = [&] {
     preconditioned_.fill(0);
     divide_by_star(residual_, preconditioned_);
+    exchange_ghosts(mesh_.domain(), preconditioned_);
     const OutflowOfCell outflow{faces_of_cell_.view(executor_.space()),
                                 std::as_const(preconditioned_).view()};
     ResidualScale scale;
-    scale.reference = std::sqrt(sum(executor_, p.range(), TotalSquaredOfCell{outflow}));
+    scale.reference = std::sqrt(sum(executor_, p.owned(), TotalSquaredOfCell{outflow}));
     scale.rounding = 4 * std::numeric_limits<Real>::epsilon() * scale.reference;
     return scale;
   };
 
   // r - M U + Dᵀ p on free faces
+  exchange_ghosts(mesh_.domain(), flux, p);
   mass_.apply(flux, residual_);
   linear_combination(1, r, -1, residual_);
   for_each(executor_, residual_.range(),
@@ -265,14 +289,15 @@ SolveReport PressureProjection::solve_mass(const DualCochain<Face>& r, PrimalCoc
 }
 
 DivergenceNorms PressureProjection::divergence_of(const PrimalCochain<Face>& flux) {
+  exchange_ghosts(mesh_.domain(), flux);
   const OutflowOfCell outflow{faces_of_cell_.view(executor_.space()), flux.view()};
-  const Range<Cell> cells = outflow_.range();
+  const Range<Cell> cells = outflow_.owned();
   const Real total = std::sqrt(sum(executor_, cells, TotalSquaredOfCell{outflow}));
   if (!(total > 0)) return {};
   DivergenceNorms norms;
   norms.l2 = std::sqrt(sum(executor_, cells, NetSquaredOfCell{outflow})) / total;
   norms.max = maximum(executor_, cells, NetMagnitudeOfCell{outflow}) /
-              (total / std::sqrt(static_cast<Real>(cells.size())));
+              (total / std::sqrt(static_cast<Real>(mesh_.domain().halo<Cell>().total())));
   return norms;
 }
 

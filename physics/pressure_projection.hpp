@@ -26,6 +26,10 @@ struct DivergenceNorms {
 /// when the eigenvalues of (D S⁻¹ Dᵀ)⁻¹ D M⁻¹ Dᵀ stay below 4/3 (docs/incompressible-flow.md). The largest is
 /// at most the largest ratio of the star to the mass within one cell; in cells where that exceeds 1.3 their
 /// share of the star is scaled down to it.
+///
+/// On a divided mesh all calls are made by all ranks together; ghosts of what is given are brought up to
+/// date. Each rank has a preconditioner of its own cells, as if the pressures of the others were held: with
+/// multigrid the iterates, but not what they converge to, depend on how the mesh is divided.
 class PressureProjection {
  public:
   PressureProjection(const Executor& executor, const Mesh& mesh, const FlowBoundaries& boundaries,
@@ -51,6 +55,7 @@ class PressureProjection {
 
  private:
   class FreeMass;
+  class Laplacian;
 
   void set_star();
   SolveReport solve(ResidualScale scale, DualCochain<Cell>& p);

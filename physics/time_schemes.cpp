@@ -80,7 +80,7 @@ void FractionalStep::take_multistep(Real step, FlowStepReport& report) {
   if (extrapolation != 0) linear_combination(extrapolation, before_.convection, 1, right_hand_side_);
   momentum_.add_body_force(next_.inner_time, mean_flow_acceleration(), right_hand_side_);
   if (crank_nicolson) {
-    momentum_.viscous_form().apply(now_.velocity, force_);
+    momentum_.apply_viscous_form(now_.velocity, force_);
     momentum_.add_normal_part(-b, force_, right_hand_side_);
   }
   boundaries_.update(next_.inner_time);
@@ -104,7 +104,7 @@ void FractionalStep::take_multistep(Real step, FlowStepReport& report) {
   add(report, "tangential", momentum_.close(next_.velocity));
 
   // a M U less what of it was known
-  momentum_.mass().apply(next_.flux, circulation_);
+  momentum_.apply_mass(next_.flux, circulation_);
   linear_combination(a, circulation_, -1, next_.rate);
 }
 
@@ -151,7 +151,7 @@ void FractionalStep::take_midpoint_step(Real step, FlowStepReport& report) {
   linear_combination(-1, now_.flux, 2, next_.flux);
   linear_combination(-1, now_.velocity, 2, next_.velocity);
   make_divergence_free(next_.flux, report);
-  momentum_.mass().apply(next_.flux, next_.rate);
+  momentum_.apply_mass(next_.flux, next_.rate);
   linear_combination(-1 / step, now_.mass_flux, 1 / step, next_.rate);
 }
 
@@ -187,7 +187,7 @@ void FractionalStep::compute_explicit_force(Real time, const PrimalCochain<Face>
   add(report, "tangential", momentum_.convection(flux, velocity, circulation_));
   copy(circulation_, force);
   linear_combination(0, circulation_, -1, force);
-  momentum_.viscous_form().apply(velocity, force_);
+  momentum_.apply_viscous_form(velocity, force_);
   momentum_.add_normal_part(-settings_.viscosity, force_, force);
   momentum_.add_body_force(time, mean_flow_acceleration(), force);
   momentum_.add_outside_pressure(force);
@@ -212,7 +212,7 @@ void FractionalStep::take_runge_kutta_step(Real step, FlowStepReport& report) {
       linear_combination(term.beta * step, stage_force_[term.from], 1, right_hand_side_);
       share += term.beta * step;
     }
-    momentum_.mass().apply(next_.flux, circulation_);
+    momentum_.apply_mass(next_.flux, circulation_);
     linear_combination(1, circulation_, 1, right_hand_side_);
     boundaries_.update(time_ + stages[k].time * step);
     boundaries_.impose(next_.flux, next_.velocity);
@@ -231,7 +231,7 @@ void FractionalStep::take_runge_kutta_step(Real step, FlowStepReport& report) {
   accelerate(next_.time, right_hand_side_, next_.pressure, report);
   if (steps_with_pressure()) copy(now_.pressure, next_.pressure);
   solve_mass(right_hand_side_, acceleration_, next_.pressure, report);
-  momentum_.mass().apply(acceleration_, next_.rate);
+  momentum_.apply_mass(acceleration_, next_.rate);
   next_.inner_time = next_.time;
 }
 

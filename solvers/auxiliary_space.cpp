@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "kernels/for_each.hpp"
+#include "mesh/exchange.hpp"
 #include "operators/node_diffusion.hpp"
 
 namespace curlew {
@@ -56,9 +57,10 @@ IncidenceTable<From, To> identity(Index size) {
 AuxiliarySpace::AuxiliarySpace(const Executor& executor, const Mesh& mesh,
                                const std::vector<std::uint8_t>& edge_is_free)
     : executor_(executor),
+      mesh_(mesh),
       first_component_(mesh.topology().dimension() == 2 ? 2 : 0),
-      restricted_(executor, mesh.topology().nodes().size(), "restricted residual", "1"),
-      correction_(executor, restricted_.size(), "correction", "1") {
+      restricted_(executor, mesh.domain().extent<Node>(), "restricted residual", "1"),
+      correction_(executor, restricted_.extent(), "correction", "1") {
   const Topology& topology = mesh.topology();
   const bool flat = topology.dimension() == 2;
   nodes_of_edge_ = flat ? identity<Edge, Node>(topology.edges().size()) : topology.nodes_of_edge();
@@ -81,13 +83,7 @@ AuxiliarySpace::AuxiliarySpace(const Executor& executor, const Mesh& mesh,
 
   SymmetricMatrix matrix =
       NodeDiffusion(Executor::serial(), mesh, std::vector<Real>(at(topology.cells().size()), 1)).matrix();
-  for (std::size_t n = 0; n < node_is_free.size(); ++n) {
-    if (!node_is_free[n]) matrix.diagonal[n] = 0;
-    for (Index k = matrix.off_diagonal.starts[n]; k < matrix.off_diagonal.starts[n + 1]; ++k) {
-      if (!node_is_free[n] || !node_is_free[at(matrix.off_diagonal.columns[at(k)])])
-        matrix.off_diagonal.values[at(k)] = 0;
-    }
-  }
+  hold(matrix, [&](std::size_t n) { return node_is_free[n] == 0 || n >= at(restricted_.extent().owned); });
   multigrid_ = std::make_unique<Multigrid<PrimalCochain<Node>>>(executor, std::move(matrix));
 }
 
@@ -95,10 +91,12 @@ void AuxiliarySpace::add(Real factor, const DualCochain<Edge>& r, PrimalCochain<
   const MemorySpace space = executor_.space();
   const Range<Edge> edges(0, nodes_of_edge_.rows());
   const View<Edge, const Vector3> share(share_.data(space), edges.size());
+  exchange_ghosts(mesh_.domain(), r);
   for (int component = first_component_; component < 3; ++component) {
     for_each(executor_, restricted_.range(),
              RestrictedOnNode{edges_of_node_.view(space), component, share, r.view(), restricted_.view()});
     multigrid_->apply(restricted_, correction_);
+    exchange_ghosts(mesh_.domain(), correction_);
     for_each(executor_, edges,
              AddProlongedOnEdge{nodes_of_edge_.view(space), component, factor, share,
                                 std::as_const(correction_).view(), z.view()});

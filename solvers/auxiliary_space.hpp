@@ -16,10 +16,12 @@ namespace curlew {
 /// nothing.
 ///
 /// In two dimensions edges are nodes and Π is the identity.
+///
+/// On a divided mesh each rank has a K of its own nodes, as if those of the others were held; Π goes across.
 class AuxiliarySpace {
  public:
-  /// `edge_is_free`: 0 where the value on an edge is held; nodes of such edges are held as well. Entries
-  /// beyond the edges of the mesh are passed over. Throws Error on a periodic mesh.
+  /// `edge_is_free`: 0 where the value on an edge is held; nodes of such edges are held as well. Throws Error
+  /// on a periodic mesh.
   AuxiliarySpace(const Executor& executor, const Mesh& mesh, const std::vector<std::uint8_t>& edge_is_free);
 
   /// z += factor Π K⁻¹ Πᵀ r.
@@ -27,6 +29,7 @@ class AuxiliarySpace {
 
  private:
   Executor executor_;
+  const Mesh& mesh_;
   int first_component_;  // the others before it are zero: in two dimensions only the last is there
   IncidenceTable<Edge, Node> nodes_of_edge_;
   IncidenceTable<Node, Edge> edges_of_node_;

@@ -11,6 +11,19 @@ namespace curlew {
 namespace {
 
 template <class E>
+struct IsInPart {
+  Index wanted;
+  View<E, const Index> part;
+  CURLEW_HOST_DEVICE Real operator()(Id<E> i) const { return part[i] == wanted ? Real(1) : Real(0); }
+};
+
+template <class E>
+struct PartsUpToEntity {
+  View<E, const Index> part;
+  CURLEW_HOST_DEVICE Real operator()(Id<E> i) const { return static_cast<Real>(part[i] + 1); }
+};
+
+template <class E>
 struct ValueInPart {
   Index wanted;
   View<E, const Index> part;
@@ -42,34 +55,32 @@ struct ShiftInPart {
 }  // namespace
 
 template <class X>
-PiecewiseConstantNullSpace<X>::PiecewiseConstantNullSpace(const Executor& executor,
+PiecewiseConstantNullSpace<X>::PiecewiseConstantNullSpace(const Executor& executor, Extent extent,
                                                           const std::vector<Index>& part)
-    : part_(executor, static_cast<Index>(part.size()), "part", "1") {
+    : part_(executor, extent, "part", "1") {
   part_.copy_from_host(part);
-  for (const Index p : part) {
-    if (p < 0) continue;
-    if (p >= parts()) sizes_.resize(at(p) + 1, 0);
-    ++sizes_[at(p)];
-  }
+  const View<Entity, const Index> of_entity = std::as_const(part_).view();
+  const Real count = maximum(executor, part_.owned(), PartsUpToEntity<Entity>{of_entity});
+  for (Index p = 0; static_cast<Real>(p) < count; ++p)
+    sizes_.push_back(sum(executor, part_.owned(), IsInPart<Entity>{p, of_entity}));
 }
 
 template <class X>
 void PiecewiseConstantNullSpace<X>::make_consistent(Paired<X>& b) const {
   for (Index p = 0; p < parts(); ++p) {
     const Real total =
-        sum(b.executor(), b.range(), ValueInPart<Entity>{p, part_.view(), std::as_const(b).view()});
-    for_each(b.executor(), b.range(),
-             ShiftInPart<Entity>{p, part_.view(), -total / static_cast<Real>(sizes_[at(p)]), b.view()});
+        sum(b.executor(), b.owned(), ValueInPart<Entity>{p, part_.view(), std::as_const(b).view()});
+    for_each(b.executor(), b.range(), ShiftInPart<Entity>{p, part_.view(), -total / sizes_[at(p)], b.view()});
   }
 }
 
 template <class X>
 void PiecewiseConstantNullSpace<X>::match_means(const Field<Entity>& weight, const X& wanted, X& x) const {
   for (Index p = 0; p < parts(); ++p) {
-    const Real difference = sum(x.executor(), x.range(),
+    const Real difference = sum(x.executor(), x.owned(),
                                 WeightedDifferenceInPart<Entity>{p, part_.view(), weight.view(),
                                                                  wanted.view(), std::as_const(x).view()});
-    const Real total = sum(x.executor(), x.range(), ValueInPart<Entity>{p, part_.view(), weight.view()});
+    const Real total = sum(x.executor(), x.owned(), ValueInPart<Entity>{p, part_.view(), weight.view()});
     for_each(x.executor(), x.range(), ShiftInPart<Entity>{p, part_.view(), difference / total, x.view()});
   }
 }

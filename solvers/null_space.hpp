@@ -15,8 +15,8 @@ class PiecewiseConstantNullSpace : public NullSpace<X> {
  public:
   using Entity = typename X::Entity;
 
-  /// `part`: for each entity the set it belongs to, numbered from 0, or -1.
-  PiecewiseConstantNullSpace(const Executor& executor, const std::vector<Index>& part);
+  /// `part`: for each entity, ghosts included, the set it belongs to, numbered from 0 over all ranks, or -1.
+  PiecewiseConstantNullSpace(const Executor& executor, Extent extent, const std::vector<Index>& part);
 
   /// Subtracts from each set its mean.
   void make_consistent(Paired<X>& b) const override;
@@ -26,7 +26,7 @@ class PiecewiseConstantNullSpace : public NullSpace<X> {
 
  private:
   Field<Entity, Index> part_;
-  std::vector<Index> sizes_;
+  std::vector<Real> sizes_;  // of each set, over all ranks
 };
 
 }  // namespace curlew

@@ -8,37 +8,45 @@
 
 namespace curlew {
 
-/// Two fields solved for at once: values on edges, whose curl is a flux, and a vector on faces.
+/// Entity tag: a harmonic flux (mesh/harmonic_fluxes.hpp).
+struct Loop;
+
+/// Fields solved for at once: values on edges, whose curl is a flux, fluxes through loops, and a vector on
+/// faces. Every rank has the values of all loops; the first one owns them.
 template <Cochain kind>
-struct EdgeAndFaceValues {
+struct StreamAndFaceValues {
   Field<Edge, Real, kind> stream;
+  Field<Loop, Real, kind> loop;
   Field<Face, Vector3> velocity;
 };
-using StreamVelocity = EdgeAndFaceValues<Cochain::Primal>;
+using StreamVelocity = StreamAndFaceValues<Cochain::Primal>;
 
 template <>
 struct PairedField<StreamVelocity> {
-  using type = EdgeAndFaceValues<Cochain::Dual>;
+  using type = StreamAndFaceValues<Cochain::Dual>;
 };
 template <>
-struct PairedField<EdgeAndFaceValues<Cochain::Dual>> {
+struct PairedField<StreamAndFaceValues<Cochain::Dual>> {
   using type = StreamVelocity;
 };
 
 template <Cochain kind>
-EdgeAndFaceValues<kind> alike(const EdgeAndFaceValues<kind>& x) {
-  return {alike(x.stream), alike(x.velocity)};
+StreamAndFaceValues<kind> alike(const StreamAndFaceValues<kind>& x) {
+  return {alike(x.stream), alike(x.loop), alike(x.velocity)};
 }
+/// Of the values on edges and loops alone.
+template <Cochain kind>
+Real squared_norm_of_stream(const StreamAndFaceValues<kind>& x);
 // As kernels/vector_kernels.hpp has them for one field.
 template <Cochain a, Cochain b>
-Real inner_product(const EdgeAndFaceValues<a>& x, const EdgeAndFaceValues<b>& y);
+Real inner_product(const StreamAndFaceValues<a>& x, const StreamAndFaceValues<b>& y);
 template <Cochain kind>
-void linear_combination(Real a, const EdgeAndFaceValues<kind>& x, Real b, EdgeAndFaceValues<kind>& y);
+void linear_combination(Real a, const StreamAndFaceValues<kind>& x, Real b, StreamAndFaceValues<kind>& y);
 template <Cochain kind>
-void subtract_from(const EdgeAndFaceValues<kind>& b, EdgeAndFaceValues<kind>& r);
+void subtract_from(const StreamAndFaceValues<kind>& b, StreamAndFaceValues<kind>& r);
 template <Cochain primal, Cochain dual>
-void conjugate_gradient_step(Real alpha, const EdgeAndFaceValues<primal>& direction,
-                             const EdgeAndFaceValues<dual>& image, EdgeAndFaceValues<primal>& x,
-                             EdgeAndFaceValues<dual>& residual);
+void conjugate_gradient_step(Real alpha, const StreamAndFaceValues<primal>& direction,
+                             const StreamAndFaceValues<dual>& image, StreamAndFaceValues<primal>& x,
+                             StreamAndFaceValues<dual>& residual);
 
 }  // namespace curlew

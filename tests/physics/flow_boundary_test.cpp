@@ -73,9 +73,8 @@ TEST_P(FlowBoundariesOnShelf, a_turning_wall_gives_the_fluxes_and_mean_velocitie
       EXPECT_LE(norm(held.velocity[at(f.value())] - there), 1e-11);
     }
     net += held.flux[at(f.value())];
-    EXPECT_LE(norm(boundaries.angular_velocity()[at(f.value() - boundaries.first_boundary_face())] - omega),
-              1e-14);
   }
+  for (const Vector3 of_patch : boundaries.angular_velocity()) EXPECT_LE(norm(of_patch - omega), 1e-14);
   EXPECT_NEAR(net, 0, 1e-13);
   EXPECT_THAT(boundaries.closed_part_of_cell(), testing::Each(0));
 }

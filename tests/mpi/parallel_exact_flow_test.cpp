@@ -1,0 +1,179 @@
+// Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "mesh/box.hpp"
+#include "physics/exact_fractional_step.hpp"
+#include "tests/mesh/shelf.hpp"
+#include "tests/mpi/parallel_flow.hpp"
+
+namespace curlew {
+namespace {
+
+const auto swirl = analytic_vector([](Vector3 x, Real) { return Vector3{std::sin(3 * x.y), x.x, 0}; });
+
+/// A mesh without the cells whose centre is inside of something.
+RawMesh without(const RawMesh& raw, const std::function<bool(Vector3)>& is_inside) {
+  RawMesh kept = raw;
+  kept.cell_types.clear();
+  kept.cell_region.clear();
+  kept.cell_nodes.clear();
+  kept.cell_start.assign(1, 0);
+  for (std::size_t c = 0; c < raw.cell_types.size(); ++c) {
+    Vector3 centre{};
+    for (std::int64_t k = raw.cell_start[c]; k < raw.cell_start[c + 1]; ++k)
+      centre +=
+          raw.nodes[at(raw.cell_nodes[at(k)])] / static_cast<Real>(raw.cell_start[c + 1] - raw.cell_start[c]);
+    if (is_inside(centre)) continue;
+    kept.cell_types.push_back(raw.cell_types[c]);
+    kept.cell_region.push_back(raw.cell_region[c]);
+    for (std::int64_t k = raw.cell_start[c]; k < raw.cell_start[c + 1]; ++k)
+      kept.cell_nodes.push_back(raw.cell_nodes[at(k)]);
+    kept.cell_start.push_back(static_cast<std::int64_t>(kept.cell_nodes.size()));
+  }
+  return kept;
+}
+
+/// A channel past two bodies; in space one of them is a column from wall to wall, the other a block.
+RawMesh past_two_bodies(CellType type) {
+  const bool plane = type == CellType::Triangle || type == CellType::Quadrilateral;
+  RawMesh raw = plane ? make_box(type, {12, 6, 0}, {2, 1, 0}) : make_box(type, {8, 4, 4}, {2, 1, 1});
+  return without(raw, [plane](Vector3 x) {
+    const bool first = std::abs(x.x - 0.6) < 0.25 && std::abs(x.y - 0.5) < 0.3;
+    const bool second = std::abs(x.x - 1.4) < 0.25 && std::abs(x.y - 0.5) < 0.3;
+    return first || (second && (plane || std::abs(x.z - 0.5) < 0.3));
+  });
+}
+
+void expect_no_outflow(const Mesh& mesh, const IncompressibleFlow& flow) {
+  const std::vector<Real> flux = flow.flux().to_host();
+  Index leaking = 0;
+  for (const Id<Cell> c : mesh.domain().halo<Cell>().all()) {
+    Real net = 0;
+    for (const auto [f, sign] : mesh.topology().faces_of_cell()[c]) net += sign * flux[at(f.value())];
+    if (net != 0) ++leaking;
+  }
+  EXPECT_EQ(leaking, 0);
+}
+
+class ExactFlowOnRanks : public testing::TestWithParam<ShelfMesh> {};
+
+TEST_P(ExactFlowOnRanks, has_the_bits_of_one_rank) {
+  const Parted mesh = divided(GetParam().raw);
+  if (GetParam().name.find("sliver") != std::string::npos) return;  // takes long and shows no more
+  expect_same_run<ExactFractionalStep>(mesh, cavity(mesh.whole), cavity(mesh.part), *swirl, 2);
+  if (mesh.whole.topology().patches().size() < 4) return;
+  expect_same_run<ExactFractionalStep>(mesh, channel(mesh.whole), channel(mesh.part), *swirl, 2);
+}
+
+INSTANTIATE_TEST_SUITE_P(Shelf, ExactFlowOnRanks, testing::ValuesIn(shelf()),
+                         [](const auto& mesh) { return mesh.param.name; });
+
+TEST(ExactFlowOnRanks, has_the_bits_of_one_rank_where_ways_differ_and_no_cell_leaks) {
+  for (const CellType type : {CellType::Triangle, CellType::Quadrilateral, CellType::Tetrahedron}) {
+    const Parted mesh = divided(past_two_bodies(type));
+    for (const bool open : {true, false}) {
+      const auto settings = [&](const Mesh& of) {
+        FlowSettings chosen = open ? channel(of) : cavity(of);
+        if (open) {
+          boundary_of(chosen, of, "left") = Inlet{analytic_vector([](Vector3 x, Real t) {
+                                                    return Vector3{(1 + t) * (1 + 0.3 * x.y), 0.1, 0};
+                                                  }),
+                                                  {}};
+        }
+        return chosen;
+      };
+      ExactFractionalStep whole(Executor::serial(), mesh.whole, settings(mesh.whole));
+      ExactFractionalStep part(Executor::serial().among(all_ranks()), mesh.part, settings(mesh.part));
+      EXPECT_EQ(part.loops(), whole.loops());
+      EXPECT_GE(part.loops(), open || type != CellType::Tetrahedron ? 2 : 1);
+      expect_same_report(part.start(*swirl, 0), whole.start(*swirl, 0));
+      for (int k = 0; k < 3; ++k) {
+        expect_same_report(part.advance(0.01), whole.advance(0.01));
+        expect_same_unknowns(mesh, part, whole);
+        expect_no_outflow(mesh.part, part);
+      }
+      expect_same_balances(mesh, part, whole);
+    }
+  }
+}
+
+TEST(ExactFlowOnRanks, has_the_bits_of_one_rank_in_every_scheme_on_every_backend) {
+  const Parted mesh = divided(past_two_bodies(CellType::Triangle));
+  for (const Executor& executor : {Executor::openmp(2), Executor::debug_device()}) {
+    for (const FlowScheme scheme : {FlowScheme::CrankNicolsonAb2, FlowScheme::SspRk3, FlowScheme::Midpoint}) {
+      FlowSettings whole = channel(mesh.whole), part = channel(mesh.part);
+      whole.scheme = part.scheme = scheme;
+      expect_same_run<ExactFractionalStep>(mesh, whole, part, *swirl, 2, executor);
+    }
+  }
+}
+
+TEST(ExactFlowOnRanks, has_the_bits_of_one_rank_where_a_force_holds_the_mean_flow) {
+  const Parted mesh = divided(past_two_bodies(CellType::Quadrilateral));
+  const auto settings = [](const Mesh& of) {
+    FlowSettings held = settings_with_jacobi(of, Wall{});
+    held.mean_flow = MeanFlow{{1, 0, 0}, 0.8};
+    boundary_of(held, of, "left") = boundary_of(held, of, "right") = Outlet{};
+    return held;
+  };
+  expect_same_run<ExactFractionalStep>(mesh, settings(mesh.whole), settings(mesh.part), *swirl, 3);
+}
+
+TEST(ExactFlowOnRanks, has_the_bits_of_one_rank_on_the_worst_partition) {
+  const RawMesh raw = past_two_bodies(CellType::Tetrahedron);
+  Partition partition{all_ranks()->ranks(), {}};
+  for (Index c = 0; c < Mesh(raw).topology().cells().size(); ++c)
+    partition.part_of_cell.push_back((c * 7 + c / 5) % partition.parts);
+  const Parted mesh = divided(raw, partition);
+  expect_same_run<ExactFractionalStep>(mesh, channel(mesh.whole), channel(mesh.part), *swirl, 1);
+}
+
+TEST(ExactFlowOnRanks, has_the_bits_of_one_rank_where_some_have_nothing) {
+  const RawMesh raw = past_two_bodies(CellType::Quadrilateral);
+  Partition partition{all_ranks()->ranks(), {}};
+  for (Index c = 0; c < Mesh(raw).topology().cells().size(); ++c)
+    partition.part_of_cell.push_back(partition.parts > 2 && c % 3 == 0 ? partition.parts - 2
+                                                                       : partition.parts - 1);
+  const Parted mesh = divided(raw, partition);
+  expect_same_run<ExactFractionalStep>(mesh, channel(mesh.whole), channel(mesh.part), *swirl, 2);
+}
+
+TEST(ExactFlowOnRanks, with_multigrid_of_each_rank_alone_comes_to_the_same_flow) {
+  for (const CellType type : {CellType::Triangle, CellType::Tetrahedron}) {
+    const Parted mesh = divided(past_two_bodies(type));
+    FlowSettings of_whole = channel(mesh.whole), of_part = channel(mesh.part);
+    for (FlowSettings* settings : {&of_whole, &of_part}) {
+      settings->pressure_preconditioning = settings->streamfunction_preconditioning =
+          Preconditioning::Multigrid;
+      settings->momentum.relative_tolerance = settings->pressure.relative_tolerance = 1e-12;
+      settings->streamfunction.relative_tolerance = 1e-12;
+    }
+    ExactFractionalStep whole(Executor::serial(), mesh.whole, of_whole);
+    ExactFractionalStep part(Executor::serial().among(all_ranks()), mesh.part, of_part);
+    whole.start(*swirl, 0);
+    part.start(*swirl, 0);
+    for (int k = 0; k < 4; ++k) {
+      whole.advance(0.01);
+      part.advance(0.01);
+    }
+    expect_near(mesh, part, whole, 1e-10);
+    expect_no_outflow(mesh.part, part);
+  }
+}
+
+TEST(ExactFlowOnRanks, goes_on_from_the_state_of_an_earlier_run) {
+  const Parted mesh = divided(past_two_bodies(CellType::Triangle));
+  ExactFractionalStep flow(Executor::serial().among(all_ranks()), mesh.part, channel(mesh.part));
+  ExactFractionalStep other(Executor::serial().among(all_ranks()), mesh.part, channel(mesh.part));
+  flow.start(*swirl, 0);
+  for (int k = 0; k < 3; ++k) flow.advance(0.01);
+  other.resume(flow.state());
+  for (int k = 0; k < 2; ++k) expect_same_report(other.advance(0.01), flow.advance(0.01));
+  const std::vector<Real> a = flow.flux().to_host(), b = other.flux().to_host();
+  EXPECT_EQ(std::memcmp(a.data(), b.data(), a.size() * sizeof(Real)), 0);
+}
+
+}  // namespace
+}  // namespace curlew
