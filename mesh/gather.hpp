@@ -1,0 +1,80 @@
+// Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "kernels/error.hpp"
+#include "mesh/domain.hpp"
+
+namespace curlew {
+
+namespace detail {
+
+/// Puts the items of all ranks, of `size` bytes each, where their places are in `whole` of rank 0.
+void gather_items(const Communicator& communicator, std::span<const GlobalIndex> places,
+                  std::span<const std::byte> items, std::size_t size, std::span<std::byte> whole);
+/// Takes the items of all ranks from their places in `whole` of rank 0.
+void scatter_items(const Communicator& communicator, std::span<const GlobalIndex> places,
+                   std::span<std::byte> items, std::size_t size, std::span<const std::byte> whole);
+
+template <class E>
+std::vector<GlobalIndex> places_of(const Halo<E>& halo, Range<E> range) {
+  std::vector<GlobalIndex> places;
+  places.reserve(at(range.size()));
+  for (const Id<E> i : range) places.push_back(halo.global(i));
+  return places;
+}
+
+}  // namespace detail
+
+// What belongs to files is put together by rank 0 in the order of the whole mesh, with one rank after the
+// other, and so is the same for every number of ranks. All ranks call these together; on one rank they copy.
+
+/// Values of a rank's entities, `per_entity` each and those of ghosts passed over: all of the whole mesh on
+/// rank 0, nothing on the others.
+template <class E, class T>
+std::vector<T> gathered(const Domain& domain, std::span<const T> values, std::size_t per_entity = 1) {
+  const Halo<E>& halo = domain.halo<E>();
+  REQUIRE(values.size() == per_entity * at(halo.all().size()),
+          "values to gather are not those of the rank's entities");
+  const Communicator& communicator = domain.communicator();
+  if (communicator.ranks() == 1) return {values.begin(), values.end()};
+  std::vector<T> whole(communicator.rank() == 0 ? per_entity * static_cast<std::size_t>(halo.total()) : 0);
+  detail::gather_items(communicator, detail::places_of(halo, halo.owned()),
+                       std::as_bytes(values.first(per_entity * at(halo.owned().size()))),
+                       per_entity * sizeof(T), std::as_writable_bytes(std::span(whole)));
+  return whole;
+}
+
+/// The reverse: the values of a rank's entities, ghosts included, from those of the whole mesh that rank 0
+/// has. Throws InputError, on all ranks, unless these are as many as the whole mesh needs.
+template <class E, class T>
+std::vector<T> scattered(const Domain& domain, std::span<const T> whole, std::size_t per_entity = 1) {
+  const Halo<E>& halo = domain.halo<E>();
+  const Communicator& communicator = domain.communicator();
+  const std::size_t expected = per_entity * static_cast<std::size_t>(halo.total());
+  if (communicator.maximum(communicator.rank() == 0 && whole.size() != expected ? 1 : 0) > 0) {
+    throw InputError("stored values do not fit the mesh: expected " + std::to_string(expected));
+  }
+  if (communicator.ranks() == 1) return {whole.begin(), whole.end()};
+  std::vector<T> values(per_entity * at(halo.all().size()));
+  detail::scatter_items(communicator, detail::places_of(halo, halo.all()),
+                        std::as_writable_bytes(std::span(values)), per_entity * sizeof(T),
+                        std::as_bytes(whole));
+  return values;
+}
+
+/// Lists of different lengths, one after the other.
+struct Lists {
+  std::vector<std::int64_t> starts{0};  ///< lists + 1
+  std::vector<Index> entries;
+};
+
+/// As gathered(): one list for each entity that a rank owns.
+template <class E>
+Lists gathered_lists(const Domain& domain, const Lists& lists);
+
+}  // namespace curlew
