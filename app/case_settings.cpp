@@ -251,6 +251,10 @@ CaseSettings read_case_settings(const Section& root, Location location, const st
   read_mesh(root, settings.mesh, folder);
   settings.output = read_output(root, folder, offer, one_result);
   settings.monitors = read_monitors(root, offer, one_result, diagnostics);
+  if (!one_result) {
+    settings.wall_limit =
+        root.table("time").number("wall_limit", {.allowed = Allowed::Positive, .unit = "s"});
+  }
   return settings;
 }
 

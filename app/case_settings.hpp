@@ -139,6 +139,7 @@ struct CaseSettings {
   MeshSettings mesh;
   OutputSettings output;
   std::vector<MonitorSettings> monitors;
+  std::optional<Real> wall_limit;  ///< [time]: wall-clock time after which the run stops [s]
 };
 
 // Readers of the parts that models share. As all of Section: what is wrong is reported, and what is concerned
@@ -154,8 +155,8 @@ void assign(T& member, std::optional<U> value) {
 /// that is there: judging the rest by another model's keys would bury this one error.
 std::string read_model_type(const Section& root, Diagnostics& diagnostics);
 
-/// [case], [mesh], [output], [monitor.*]; relative paths start at `folder`. `one_result`: the run has no
-/// times in between, and schedules are errors.
+/// [case], [mesh], [output], [monitor.*], wall_limit of [time]; relative paths start at `folder`.
+/// `one_result`: the run has no times in between, and schedules are errors.
 CaseSettings read_case_settings(const Section& root, Location location, const std::filesystem::path& folder,
                                 const ModelOffer& offer, bool one_result, Diagnostics& diagnostics);
 

@@ -31,19 +31,11 @@ std::uint32_t add_to_checksum(std::uint32_t checksum, std::span<const char> byte
       crc32_z(checksum, reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size()));
 }
 
-}  // namespace
-
-void commit_checked(Hdf5Writer& file, const CheckedFormat& format) {
-  const std::span<char> bytes = file.close();
-  const std::span<const char> content = bytes.subspan(checked_user_block);
-  std::ranges::copy(user_block_of(format, content.size(), add_to_checksum(0, content)), bytes.begin());
-  file.commit();
-}
-
-std::optional<std::string> damage_of(const std::filesystem::path& path, const CheckedFormat& format) {
-  std::ifstream file(path, std::ios::binary);
+/// Reads the user block into `stored`.
+std::optional<std::string> damage_of_head(std::ifstream& file, const CheckedFormat& format,
+                                          std::string& stored) {
   if (!file) return "it does not exist or cannot be read";
-  std::string stored(checked_user_block, '\0');
+  stored.assign(checked_user_block, '\0');
   file.read(stored.data(), std::ssize(stored));
   if (file.bad()) return "it cannot be read";
   const std::string magic = magic_of(format);
@@ -56,6 +48,28 @@ std::optional<std::string> damage_of(const std::filesystem::path& path, const Ch
   if (version != format.version) {
     return fmt::format("its format has version {}, this program reads version {}", version, format.version);
   }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<std::string> damage_of_head(const std::filesystem::path& path, const CheckedFormat& format) {
+  std::ifstream file(path, std::ios::binary);
+  std::string stored;
+  return damage_of_head(file, format, stored);
+}
+
+void commit_checked(Hdf5Writer& file, const CheckedFormat& format) {
+  const std::span<char> bytes = file.close();
+  const std::span<const char> content = bytes.subspan(checked_user_block);
+  std::ranges::copy(user_block_of(format, content.size(), add_to_checksum(0, content)), bytes.begin());
+  file.commit();
+}
+
+std::optional<std::string> damage_of(const std::filesystem::path& path, const CheckedFormat& format) {
+  std::ifstream file(path, std::ios::binary);
+  std::string stored;
+  if (auto damage = damage_of_head(file, format, stored)) return damage;
   std::uint64_t length = 0;
   std::uint32_t checksum = 0;
   std::vector<char> buffer(1 << 20);

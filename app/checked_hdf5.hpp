@@ -26,5 +26,8 @@ void commit_checked(Hdf5Writer& file, const CheckedFormat& format);
 
 /// What is wrong with the file ("it is cut off after 100 bytes"); nothing where it is as it was written.
 std::optional<std::string> damage_of(const std::filesystem::path& path, const CheckedFormat& format);
+/// The same of the first bytes alone, which say what the file is: for one that is read in pieces with
+/// checksums of their own.
+std::optional<std::string> damage_of_head(const std::filesystem::path& path, const CheckedFormat& format);
 
 }  // namespace curlew

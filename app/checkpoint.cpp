@@ -6,9 +6,11 @@
 #include <algorithm>
 #include <charconv>
 #include <functional>
+#include <nlohmann/json.hpp>
 #include <span>
 
 #include "app/checked_hdf5.hpp"
+#include "app/failure.hpp"
 #include "app/hdf5_file.hpp"
 #include "kernels/error.hpp"
 
@@ -104,6 +106,36 @@ Checkpoint read_checkpoint(const std::filesystem::path& path) {
   }
   for (const auto& name : file.members("/arrays"))
     checkpoint.arrays[name] = file.read<double>("/arrays/" + name);
+  return checkpoint;
+}
+
+Checkpoint read_checkpoint(const std::filesystem::path& path, const Communicator& ranks) {
+  Checkpoint checkpoint;
+  together(ranks, [&] {
+    if (ranks.rank() == 0) checkpoint = read_checkpoint(path);
+  });
+  if (ranks.ranks() == 1) return checkpoint;
+  std::vector<std::string> arrays;
+  for (const auto& [name, values] : checkpoint.arrays) arrays.push_back(name);
+  // CBOR, which holds numbers to the bit.
+  const auto packed = nlohmann::json::to_cbor({{"step", checkpoint.step},
+                                               {"time", checkpoint.time},
+                                               {"numbers", checkpoint.numbers},
+                                               {"integers", checkpoint.integers},
+                                               {"texts", checkpoint.texts},
+                                               {"arrays", arrays}});
+  const auto packed_bytes = std::as_bytes(std::span(packed));
+  std::vector<std::byte> bytes(packed_bytes.begin(), packed_bytes.end());
+  ranks.broadcast(0, bytes);
+  if (ranks.rank() == 0) return checkpoint;
+  const auto* first = reinterpret_cast<const std::uint8_t*>(bytes.data());
+  const auto json = nlohmann::json::from_cbor(first, first + bytes.size());
+  checkpoint.step = json.at("step");
+  checkpoint.time = json.at("time");
+  json.at("numbers").get_to(checkpoint.numbers);
+  json.at("integers").get_to(checkpoint.integers);
+  json.at("texts").get_to(checkpoint.texts);
+  for (const std::string name : json.at("arrays")) checkpoint.arrays[name];
   return checkpoint;
 }
 

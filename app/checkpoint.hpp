@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "mesh/communicator.hpp"
+
 namespace curlew {
 
 /// The state of a run, complete enough to continue to the same bits. Names are the caller's.
@@ -31,6 +33,10 @@ std::filesystem::path write_checkpoint(const std::filesystem::path& directory, c
 
 /// Reads and verifies a checkpoint. Throws InputError naming the file and the damage.
 Checkpoint read_checkpoint(const std::filesystem::path& path);
+
+/// The same on several ranks: rank 0 reads, and the others get all but the contents of the arrays, which they
+/// have empty. Throws as read_checkpoint, or SharedFailure.
+Checkpoint read_checkpoint(const std::filesystem::path& path, const Communicator& ranks);
 
 struct FoundCheckpoint {
   std::filesystem::path path;

@@ -1,80 +1,105 @@
 // Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
 #include "app/field_files.hpp"
 
+#include <deque>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "kernels/error.hpp"
 #include "mesh/cell_shapes.hpp"
+#include "mesh/gather.hpp"
 
 namespace curlew {
 
 namespace {
 
-VtkhdfWriter make_writer(const Mesh& mesh) {
+/// The whole mesh on rank 0; nothing on the others.
+std::optional<VtkhdfWriter> make_writer(const Mesh& mesh) {
   const Topology& topology = mesh.topology();
-  std::vector<std::int64_t> start{0};
-  std::vector<Index> nodes;
-  for (const Id<Cell> c : topology.cells()) {
+  const Domain& domain = mesh.domain();
+  const auto global = [&](Id<Node> n) { return static_cast<Index>(domain.halo<Node>().global(n)); };
+  Lists nodes;
+  for (const Id<Cell> c : domain.halo<Cell>().owned()) {
     if (topology.cell_type(c) == CellType::Polyhedron) {
       for (const auto [f, sign] : topology.faces_of_cell()[c]) {
         const auto face = topology.nodes_of_face()[f];
-        nodes.push_back(face.size());
-        for (const auto [n, unsigned_entry] : face) nodes.push_back(n.value());
+        nodes.entries.push_back(face.size());
+        for (const auto [n, unsigned_entry] : face) nodes.entries.push_back(global(n));
       }
     } else {
-      for (const auto [n, sign] : topology.nodes_of_cell()[c]) nodes.push_back(n.value());
+      for (const auto [n, sign] : topology.nodes_of_cell()[c]) nodes.entries.push_back(global(n));
     }
-    start.push_back(static_cast<std::int64_t>(nodes.size()));
+    nodes.starts.push_back(static_cast<std::int64_t>(nodes.entries.size()));
   }
-  return VtkhdfWriter({mesh.geometry().node_positions().host(), topology.cell_types(), start, nodes});
+  nodes = gathered_lists<Cell>(domain, nodes);
+  const auto positions = gathered<Node>(domain, mesh.geometry().node_positions().host());
+  const auto types = gathered<Cell>(domain, std::span(topology.cell_types()));
+  if (domain.communicator().rank() > 0) return std::nullopt;
+  return VtkhdfWriter({positions, types, nodes.starts, nodes.entries});
 }
 
-/// What is to be written of a snapshot.
-struct FieldViews {
-  const Mesh& mesh;
-  std::vector<FieldView> cells{}, nodes{};
+/// What is to be written of a snapshot: on rank 0 whole fields, on the others empty ones.
+class WholeFields {
+ public:
+  explicit WholeFields(const Mesh& mesh) : mesh_(mesh) {}
 
   void add(const FieldDescription& field, Snapshot& snapshot) {
     std::visit([&](const auto& values) { add(field.name, values); }, snapshot.field(field.name));
   }
+  const std::vector<FieldView>& cells() const { return cells_; }
+  const std::vector<FieldView>& nodes() const { return nodes_; }
 
+ private:
   template <class E, class T>
   void add(const std::string& name, View<E, const T> values) {
-    if constexpr (std::is_same_v<E, Node>) {
-      nodes.emplace_back(name, std::span<const T>(values.data(), at(mesh.topology().nodes().size())));
-    } else {
-      cells.emplace_back(name, std::span<const T>(values.data(), at(mesh.topology().cells().size())));
-    }
+    const Domain& domain = mesh_.domain();
+    std::span<const T> whole(values.data(), at(domain.halo<E>().all().size()));
+    if (domain.communicator().ranks() > 1) whole = kept(gathered<E>(domain, whole));
+    (std::is_same_v<E, Node> ? nodes_ : cells_).emplace_back(name, whole);
   }
   template <class Value, class Gradient>
   void add(const std::string& name, const LinearInCells<Value, Gradient>& field) {
     add(name, field.value);
   }
+
+  std::span<const Real> kept(std::vector<Real> values) { return scalars_.emplace_back(std::move(values)); }
+  std::span<const Vector3> kept(std::vector<Vector3> values) {
+    return vectors_.emplace_back(std::move(values));
+  }
+
+  const Mesh& mesh_;
+  std::vector<FieldView> cells_, nodes_;
+  std::deque<std::vector<Real>> scalars_;
+  std::deque<std::vector<Vector3>> vectors_;
 };
 
 }  // namespace
 
 FieldFiles::FieldFiles(const std::filesystem::path& directory, const std::string& name, const Mesh& mesh,
                        std::optional<Real> restart_time)
-    : name_(name), mesh_(mesh), series_(directory, name, make_writer(mesh), restart_time) {}
+    : name_(name), mesh_(mesh) {
+  if (auto writer = make_writer(mesh)) series_.emplace(directory, name, *std::move(writer), restart_time);
+}
 
 void FieldFiles::write(std::int64_t step, Real time, std::span<const FieldDescription> fields,
                        Snapshot& snapshot) {
-  FieldViews views{mesh_};
-  for (const FieldDescription& field : fields) views.add(field, snapshot);
-  series_.write(step, time, views.cells, views.nodes);
+  WholeFields whole(mesh_);
+  for (const FieldDescription& field : fields) whole.add(field, snapshot);
+  if (series_) series_->write(step, time, whole.cells(), whole.nodes());
 }
 
 std::filesystem::path FieldFiles::write_diverged(Real time, std::span<const FieldDescription> fields,
                                                  Snapshot& snapshot) {
-  FieldViews views{mesh_};
+  WholeFields whole(mesh_);
   for (const FieldDescription& field : fields) {
     try {
-      views.add(field, snapshot);
+      whole.add(field, snapshot);
     } catch (const Error&) {  // one that wants sound values
     }
   }
-  return series_.write_apart(name_ + "_diverged", time, views.cells, views.nodes);
+  if (!series_) return {};
+  return series_->write_apart(name_ + "_diverged", time, whole.cells(), whole.nodes());
 }
 
 }  // namespace curlew

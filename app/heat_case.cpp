@@ -16,7 +16,7 @@ void read_time(const Section& root, TimeSettings& time) {
   const Section section = root.table("time", {.required = true});
   time.steady = section.boolean("steady").value_or(false);
   if (time.steady) {
-    refuse_with_steady(section, std::array{"start", "end", "step"});
+    refuse_with_steady(section, std::array{"start", "end", "step", "wall_limit"});
     return;
   }
   read_start_and_end(section, time, true);

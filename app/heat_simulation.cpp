@@ -8,6 +8,8 @@
 #include <numeric>
 
 #include "kernels/error.hpp"
+#include "mesh/exchange.hpp"
+#include "mesh/gather.hpp"
 #include "operators/cell_gradient.hpp"
 
 namespace curlew {
@@ -35,7 +37,10 @@ class HeatSnapshot final : public Snapshot {
   HeatSnapshot(const Mesh& mesh, const HeatDiffusion& heat) : mesh_(mesh), heat_(heat) {}
 
   FieldSnapshot field(const std::string& name) override {
-    if (temperature_.empty()) temperature_ = heat_.temperature().to_host();
+    if (temperature_.empty()) {
+      exchange_ghosts(mesh_.domain(), heat_.temperature());
+      temperature_ = heat_.temperature().to_host();
+    }
     if (name == "temperature") {
       return View<Node, const Real>(temperature_.data(), static_cast<Index>(temperature_.size()));
     }
@@ -121,12 +126,14 @@ void HeatSimulation::resume(const Checkpoint& checkpoint, const std::string& pat
           path, checkpoint.step, checkpoint.time, expected));
     }
   }
-  heat_.resume(checkpoint.arrays.at("temperature"), checkpoint.time, checkpoint.step);
+  const std::vector<Real>& temperature = checkpoint.arrays.at("temperature");
+  heat_.resume(scattered<Node>(mesh_.domain(), std::span(temperature)), checkpoint.time, checkpoint.step);
 }
 
 Checkpoint HeatSimulation::checkpoint() const {
   Checkpoint checkpoint = make_checkpoint(model(), mesh_, heat_.steps(), heat_.time());
-  checkpoint.arrays["temperature"] = heat_.temperature().to_host();
+  const std::vector<Real> temperature = heat_.temperature().to_host();
+  checkpoint.arrays["temperature"] = gathered<Node>(mesh_.domain(), std::span(temperature));
   return checkpoint;
 }
 

@@ -1,13 +1,18 @@
 // Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
 #include "app/load_case.hpp"
 
+#include <fmt/format.h>
 #include <omp.h>
 
 #include <algorithm>
+#include <cstdlib>
 
+#include "app/failure.hpp"
 #include "app/flow_simulation.hpp"
 #include "app/heat_simulation.hpp"
+#include "app/mesh_file.hpp"
 #include "kernels/error.hpp"
+#include "mesh/partition.hpp"
 #include "mesh/periodic.hpp"
 #include "physics/classical_fractional_step.hpp"
 #include "physics/exact_fractional_step.hpp"
@@ -68,23 +73,68 @@ AnyCase read_case(const std::filesystem::path& path, std::span<const std::string
   return read_heat_case(path, overrides, diagnostics);
 }
 
-LoadedCase load_case(const std::filesystem::path& path, std::span<const std::string> overrides) {
-  Diagnostics diagnostics;
-  LoadedCase loaded{read_case(path, overrides, diagnostics), nullptr};
-  const auto load = [&](const auto& settings) {
-    if (settings.mesh.file.empty()) return;
-    try {
-      Mesh mesh = read_mesh(settings.mesh);
-      check(settings, mesh, diagnostics);
-      loaded.mesh = std::make_unique<const Mesh>(prepared(settings, std::move(mesh), diagnostics));
-    } catch (const InputErrors& errors) {
-      diagnostics.add(errors);
-    } catch (const InputError& error) {
-      diagnostics.error(settings.mesh.location, error.what());
-    }
-  };
-  std::visit(load, loaded.settings);
-  diagnostics.throw_if_any();
+namespace {
+
+void require_offered_on_ranks(const HeatCase&, int) {}
+
+void require_offered_on_ranks(const FlowCase& settings, int ranks) {
+  throw InputErrors(
+      settings.location,
+      fmt::format("flow on several ranks is not offered yet, and a launcher started {}; run the case without "
+                  "it, with --threads",
+                  ranks));
+}
+
+/// Whether the mesh file holds what each rank needs, to the bit what dividing the mesh would give.
+bool has_parts_for(const MeshSettings& mesh, const Communicator& ranks) {
+  return mesh.file.extension() == ".h5" && mesh.scale == 1 && has_parts(mesh.file, ranks.ranks(), mesh.order);
+}
+
+/// The part of this rank of the mesh that rank 0 has read.
+std::unique_ptr<const Mesh> divided(std::unique_ptr<const Mesh> whole,
+                                    const std::shared_ptr<const Communicator>& ranks) {
+  std::optional<Partition> partition;
+  std::vector<std::string> notes;
+  together(*ranks, [&] {
+    if (!whole) return;
+    partition = make_partition(whole->topology(), ranks->ranks());
+    notes = whole->notes();
+    notes.push_back(description(assess(whole->topology(), *partition)));
+  });
+  MeshPart part = distribute(whole.get(), partition ? &*partition : nullptr, *ranks);
+  whole.reset();
+  return std::make_unique<const Mesh>(make_mesh(std::move(part), ranks, std::move(notes)));
+}
+
+}  // namespace
+
+LoadedCase load_case(const std::filesystem::path& path, std::span<const std::string> overrides,
+                     const std::shared_ptr<const Communicator>& ranks) {
+  LoadedCase loaded;
+  bool in_parts = false;
+  together(*ranks, [&] {
+    Diagnostics diagnostics;
+    loaded.settings = read_case(path, overrides, diagnostics);
+    const auto load = [&](const auto& settings) {
+      if (ranks->ranks() > 1) require_offered_on_ranks(settings, ranks->ranks());
+      if (settings.mesh.file.empty()) return;
+      try {
+        in_parts = ranks->ranks() > 1 && has_parts_for(settings.mesh, *ranks);
+        if (!in_parts && ranks->rank() > 0) return;
+        Mesh mesh = in_parts ? make_mesh(read_mesh_part(settings.mesh.file, ranks->rank()), ranks)
+                             : read_mesh(settings.mesh);
+        check(settings, mesh, diagnostics);
+        loaded.mesh = std::make_unique<const Mesh>(prepared(settings, std::move(mesh), diagnostics));
+      } catch (const InputErrors& errors) {
+        diagnostics.add(errors);
+      } catch (const InputError& error) {
+        diagnostics.error(settings.mesh.location, error.what());
+      }
+    };
+    std::visit(load, loaded.settings);
+    diagnostics.throw_if_any();
+  });
+  if (ranks->ranks() > 1 && !in_parts) loaded.mesh = divided(std::move(loaded.mesh), ranks);
   return loaded;
 }
 
@@ -108,6 +158,17 @@ Executor make_executor(const std::string& backend, std::optional<int> threads) {
   REQUIRE(backend == "cpu", "there is no backend '" + backend + "'");
   if (threads) omp_set_num_threads(*threads);
   return Executor::openmp(threads.value_or(omp_get_max_threads()));
+}
+
+Executor make_executor(const std::string& backend, std::optional<int> threads,
+                       const std::shared_ptr<const Communicator>& ranks) {
+  if (ranks->ranks() == 1) return make_executor(backend, threads);
+  if (backend == "cuda") {
+    // A launcher may show each rank a GPU of its own, or all of them.
+    return Executor::cuda(ranks->place().rank % std::max(1, cuda_device_count())).among(ranks);
+  }
+  if (!threads) threads = std::getenv("OMP_NUM_THREADS") ? omp_get_max_threads() : ranks->place().cores;
+  return make_executor(backend, threads).among(ranks);
 }
 
 }  // namespace curlew

@@ -22,7 +22,7 @@ using AnyCase = std::variant<HeatCase, FlowCase>;
 /// A case that fits its mesh.
 struct LoadedCase {
   AnyCase settings;
-  std::unique_ptr<const Mesh> mesh;  ///< periodic patches joined
+  std::unique_ptr<const Mesh> mesh;  ///< periodic patches joined; on several ranks the rank's part
 };
 
 /// Reads a case of whatever model; what is wrong goes to `diagnostics` as in read_heat_case.
@@ -30,7 +30,11 @@ AnyCase read_case(const std::filesystem::path& path, std::span<const std::string
                   Diagnostics& diagnostics);
 
 /// Reads a case and its mesh; throws InputErrors with everything that is wrong in both and between them.
-LoadedCase load_case(const std::filesystem::path& path, std::span<const std::string> overrides);
+///
+/// On several ranks, which call this together, each gets its part of the mesh: from a mesh file that holds
+/// the parts for so many ranks each reads its own, any other mesh is divided by rank 0. Throws SharedFailure.
+LoadedCase load_case(const std::filesystem::path& path, std::span<const std::string> overrides,
+                     const std::shared_ptr<const Communicator>& ranks = one_rank());
 
 /// The run that a case describes; not started yet. The case must outlive it.
 std::unique_ptr<Simulation> make_simulation(const Executor& executor, const LoadedCase& loaded);
@@ -38,5 +42,9 @@ std::unique_ptr<Simulation> make_simulation(const Executor& executor, const Load
 /// Executor of the backend "cpu" with the given number of threads (nothing: all cores), or of "cuda"; throws
 /// InputError where there is no GPU.
 Executor make_executor(const std::string& backend, std::optional<int> threads);
+/// The same for one of several ranks: by default the cores of a machine, or its GPUs, are divided among its
+/// ranks.
+Executor make_executor(const std::string& backend, std::optional<int> threads,
+                       const std::shared_ptr<const Communicator>& ranks);
 
 }  // namespace curlew

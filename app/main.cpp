@@ -4,25 +4,23 @@
 #include <cstdlib>
 #include <exception>
 #include <iostream>
-#include <new>
+#include <memory>
 #include <string>
 #include <variant>
 #include <vector>
 
-#include "app/atomic_file.hpp"
 #include "app/command_line.hpp"
 #include "app/commands.hpp"
-#include "app/diagnostics.hpp"
+#include "app/failure.hpp"
 #include "kernels/error.hpp"
+#include "mesh/communicator.hpp"
 
 namespace {
-
-enum ExitStatus { done = 0, internal_error = 1, bad_input = 2, diverged = 3 };
 
 struct Dispatch {
   int operator()(const curlew::Answer& answer) const {
     std::cout << answer.text;
-    return done;
+    return curlew::exit_status::done;
   }
   int operator()(const curlew::RunOptions& options) const { return curlew::run_case(options); }
   int operator()(const curlew::CheckOptions& options) const { return curlew::check_case(options); }
@@ -32,8 +30,10 @@ struct Dispatch {
   int operator()(const curlew::CompareOptions& options) const { return curlew::compare_case(options); }
 };
 
-void print_error(const std::string& message) {
-  std::cerr << "error: " << message << '\n';
+void print(const curlew::Failure& failure, const std::string& who) {
+  std::string text;
+  for (const std::string& message : failure.messages) text += "error: " + who + message + '\n';
+  std::cerr << text << std::flush;
 }
 
 /// Between parallel loops the OpenMP runtime of GCC spins for milliseconds before it sleeps. On a machine
@@ -50,28 +50,35 @@ void restart_with_short_spinning(char** argv) {
 
 int main(int argc, char** argv) {
   restart_with_short_spinning(argv);
+  using namespace curlew;
+  std::shared_ptr<const Communicator> ranks = one_rank();
   try {
-    const std::vector<std::string> arguments(argv + 1, argv + argc);
-    const int status = std::visit(Dispatch{}, curlew::parse_command_line(arguments));
-    if (status == done && !std::cout.flush()) throw curlew::InputError("cannot write to standard output");
+    ranks = all_ranks();
+    Command command;
+    together(*ranks, [&] { command = parse_command_line(std::vector<std::string>(argv + 1, argv + argc)); });
+    int status = exit_status::done;
+    const auto carry_out = [&] {
+      status = std::visit(Dispatch{}, command);
+      if (status == exit_status::done && !std::cout.flush())
+        throw InputError("cannot write to standard output");
+    };
+    if (std::holds_alternative<RunOptions>(command)) {
+      carry_out();
+    } else {  // nothing to divide
+      together(*ranks, [&] {
+        if (ranks->rank() == 0) carry_out();
+      });
+    }
     return status;
-  } catch (const curlew::InputErrors& errors) {
-    for (const curlew::Diagnostic& diagnostic : errors.diagnostics()) print_error(diagnostic.text());
-    return bad_input;
-  } catch (const curlew::InputError& error) {
-    print_error(error.what());
-    return bad_input;
-  } catch (const curlew::FileError& error) {
-    print_error(error.what());
-    return bad_input;  // a command line or case that asks for files where none can be written
-  } catch (const curlew::DivergedError& error) {
-    print_error(error.what());
-    return diverged;
-  } catch (const std::bad_alloc&) {
-    print_error("out of memory");
-    return internal_error;
-  } catch (const std::exception& error) {
-    print_error(std::string("internal error: ") + error.what() + "; this is a bug, please report it");
-    return internal_error;
+  } catch (const SharedFailure& shared) {
+    if (ranks->rank() == 0) print(shared.failure(), "");
+    return shared.failure().status;
+  } catch (...) {
+    const Failure failure = failure_of(std::current_exception());
+    if (ranks->ranks() > 1) {  // the others know nothing of it and must not wait
+      ranks->abort(failure.status, [&] { print(failure, "rank " + std::to_string(ranks->rank()) + ": "); });
+    }
+    print(failure, "");
+    return failure.status;
   }
 }

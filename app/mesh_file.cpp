@@ -246,8 +246,14 @@ void write_mesh_file(const std::filesystem::path& path, const RawMesh& raw, cons
   commit_checked(file, format);
 }
 
-std::optional<StoredPartition> read_partition(const std::filesystem::path& path) {
-  const Hdf5Reader file(path);
+namespace {
+
+struct PartsLayout {
+  Index parts;
+  CellOrder order;
+};
+
+std::optional<PartsLayout> read_layout(const Hdf5Reader& file, const std::filesystem::path& path) {
   if (!file.has("/parts")) return std::nullopt;
   const std::vector<std::int64_t> layout = file.read<std::int64_t>("/parts/layout");
   if (layout.size() != 3 || layout[0] != part_layout || layout[2] < 0 || layout[2] > 2) {
@@ -256,8 +262,25 @@ std::optional<StoredPartition> read_partition(const std::filesystem::path& path)
                     "'curlew mesh convert --partition'",
                     path.string()));
   }
-  return StoredPartition{{static_cast<Index>(layout[1]), file.read<std::int32_t>("/parts/part_of_cell")},
-                         static_cast<CellOrder>(layout[2])};
+  return PartsLayout{static_cast<Index>(layout[1]), static_cast<CellOrder>(layout[2])};
+}
+
+}  // namespace
+
+bool has_parts(const std::filesystem::path& path, Index ranks, CellOrder order) {
+  if (const auto damage = damage_of_head(path, format)) {
+    throw InputError(
+        fmt::format("{}: {}; write it again with 'curlew mesh convert'", path.string(), *damage));
+  }
+  const auto layout = read_layout(Hdf5Reader(path), path);
+  return layout && layout->parts == ranks && layout->order == order;
+}
+
+std::optional<StoredPartition> read_partition(const std::filesystem::path& path) {
+  const Hdf5Reader file(path);
+  const auto layout = read_layout(file, path);
+  if (!layout) return std::nullopt;
+  return StoredPartition{{layout->parts, file.read<std::int32_t>("/parts/part_of_cell")}, layout->order};
 }
 
 MeshPart read_mesh_part(const std::filesystem::path& path, Index rank) {

@@ -24,6 +24,9 @@ void write_mesh_file(const std::filesystem::path& path, const RawMesh& raw, cons
 /// Throws InputError naming the file where it is no whole mesh file.
 RawMesh read_mesh_file(const std::filesystem::path& path);
 
+/// Whether the file holds the parts of the mesh for that many ranks, numbered in that order. Throws
+/// InputError where it is no mesh file or another version wrote them.
+bool has_parts(const std::filesystem::path& path, Index ranks, CellOrder order);
 /// How the mesh is divided; nothing where it is not.
 std::optional<StoredPartition> read_partition(const std::filesystem::path& path);
 /// What one rank needs, reading no more. Throws InputError where the file has no such part or it is damaged.

@@ -220,13 +220,13 @@ struct MonitorFiles::Monitor {
   std::string name;
   ScheduleSettings schedule;
   Table table;
-  std::unique_ptr<CsvWriter> series;  // null for a line
+  std::unique_ptr<CsvWriter> series;  // null for a line, and where another rank writes
   bool is_series;                     // else a line, which has a file a time
 };
 
 MonitorFiles::MonitorFiles(const Mesh& mesh, std::span<const MonitorSettings> settings, Real start,
                            const std::filesystem::path& directory, std::optional<Real> restart_time)
-    : start_(start), directory_(directory) {
+    : start_(start), directory_(directory), writes_(mesh.domain().communicator().rank() == 0) {
   Diagnostics diagnostics;
   TableMaker make_table(mesh);
   for (const MonitorSettings& monitor : settings) {
@@ -244,7 +244,7 @@ MonitorFiles::MonitorFiles(const Mesh& mesh, std::span<const MonitorSettings> se
   }
   diagnostics.throw_if_any();
   for (Monitor& monitor : monitors_) {
-    if (!monitor.is_series) continue;
+    if (!monitor.is_series || !writes_) continue;
     Columns columns = monitor.table.columns;
     columns.insert(columns.begin(), {"time", "s"});
     monitor.series = std::make_unique<CsvWriter>(directory_ / (monitor.name + ".csv"), columns, restart_time);
@@ -258,15 +258,17 @@ void MonitorFiles::write(const Moment& moment, bool fields_are_written, Snapshot
     if (!is_due(monitor.schedule, start_, moment, monitor.is_series || fields_are_written)) continue;
     std::vector<double> values = monitor.table.values(snapshot);
     if (!monitor.is_series) {
-      write_csv(directory_ / fmt::format("{}_{}.csv", monitor.name, moment.step), moment.time,
-                monitor.table.columns, values);
+      if (writes_) {
+        write_csv(directory_ / fmt::format("{}_{}.csv", monitor.name, moment.step), moment.time,
+                  monitor.table.columns, values);
+      }
       continue;
     }
     auto& last = last_values_[monitor.name];
     last["time"] = moment.time;
     for (std::size_t k = 0; k < values.size(); ++k) last[monitor.table.columns[k].name] = values[k];
     values.insert(values.begin(), moment.time);
-    monitor.series->write_row(values);
+    if (monitor.series) monitor.series->write_row(values);
   }
 }
 

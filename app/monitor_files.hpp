@@ -21,7 +21,7 @@ namespace curlew {
 class Snapshot {
  public:
   virtual ~Snapshot() = default;
-  /// A field that the model offers, on the host.
+  /// A field that the model offers, on the host; of a rank's part of a mesh with its ghosts.
   virtual FieldSnapshot field(const std::string& name) = 0;
   /// The same with all that makes it better at points.
   virtual FieldSnapshot field_at_points(const std::string& name) { return field(name); }
@@ -39,7 +39,8 @@ class FlowSnapshot : public Snapshot {
 };
 
 /// The monitors of a run and their CSV files in the output directory: NAME.csv with a row a time, for lines
-/// NAME_<step>.csv.
+/// NAME_<step>.csv. On several ranks all calls are made by all ranks together; all know the values, rank 0
+/// writes the files.
 class MonitorFiles {
  public:
   /// Creates the files in `directory`, which is there, or at a restart from `restart_time` [s] continues
@@ -71,6 +72,7 @@ class MonitorFiles {
 
   Real start_;  // [s]
   std::filesystem::path directory_;
+  bool writes_;  // whether this rank does
   std::vector<Monitor> monitors_;
   std::map<std::string, std::map<std::string, double>> last_values_;
 };

@@ -2,11 +2,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <exception>
 #include <iostream>
 
 #include "app/atomic_file.hpp"
 #include "app/checkpoint.hpp"
 #include "app/commands.hpp"
+#include "app/failure.hpp"
 #include "app/field_files.hpp"
 #include "app/load_case.hpp"
 #include "app/memory_estimate.hpp"
@@ -26,14 +29,17 @@ namespace {
 /// One run of a simulation, from its start to the summary.
 class Run {
  public:
-  Run(const RunOptions& options, Simulation& simulation, int threads)
+  Run(const RunOptions& options, Simulation& simulation, int threads, double began)
       : options_(options),
         simulation_(simulation),
         settings_(simulation.settings()),
         mesh_(simulation.mesh()),
+        ranks_(mesh_.domain().communicator()),
         directory_(options.output.value_or(settings_.output.directory)),
-        progress_(std::cerr, Progress::mode_of_standard_error(options.quiet), simulation.start_time(),
-                  simulation.end_time()) {
+        progress_(std::cerr, Progress::mode_of_standard_error(options.quiet || ranks_.rank() > 0),
+                  simulation.start_time(), simulation.end_time()),
+        program_began_(began) {
+    summary_.ranks = ranks_.ranks();
     summary_.threads = threads;
   }
 
@@ -41,7 +47,9 @@ class Run {
     began_ = Progress::wall_seconds();
     for (const std::string& note : mesh_.notes()) progress_.note(note);
     install_signal_handlers();
-    make_directory(directory_);
+    together(ranks_, [&] {
+      if (writes()) make_directory(directory_);
+    });
     std::optional<Real> restart_time;
     try {
       restart_time = start();
@@ -50,9 +58,8 @@ class Run {
       finish({});
       throw;
     }
-    Files files{{directory_, settings_.name, mesh_, restart_time},
-                {directory_ / "residuals.csv", simulation_.residual_columns(), restart_time},
-                {mesh_, settings_.monitors, simulation_.start_time(), directory_, restart_time}};
+    Files files;
+    open(files, restart_time);
     int status = 0;
     try {
       status = go_on(files, restart_time.has_value());
@@ -61,11 +68,12 @@ class Run {
       keep_results(RunStatus::Diverged, files);
       throw;
     } catch (const InputError&) {  // an expression that has no value at some time
-      keep_results(RunStatus::Stopped, files);
+      // Other ranks may know nothing of it, and be no help.
+      if (ranks_.ranks() == 1) keep_results(RunStatus::Stopped, files);
       throw;
     }
     if (simulation_.finished() && !simulation_.conclusion().empty()) progress_.note(simulation_.conclusion());
-    finish(files.monitors.last_values());
+    finish(files.monitors->last_values());
     progress_.finish(fmt::format("{} after {}; results in {}",
                                  summary_.status == RunStatus::Done ? "done" : "stopped",
                                  format_duration(summary_.wall_seconds), directory_.string()));
@@ -74,10 +82,39 @@ class Run {
 
  private:
   struct Files {
-    FieldFiles fields;
-    CsvWriter residuals;
-    MonitorFiles monitors;
+    std::optional<FieldFiles> fields;
+    std::optional<MonitorFiles> monitors;
+    std::optional<CsvWriter> residuals;  // of the rank that writes
   };
+
+  void open(Files& files, std::optional<Real> restart_time) {
+    together(ranks_, [&] { files.fields.emplace(directory_, settings_.name, mesh_, restart_time); });
+    together(ranks_, [&] {
+      files.monitors.emplace(mesh_, settings_.monitors, simulation_.start_time(), directory_, restart_time);
+    });
+    const std::vector<CsvColumn> columns = simulation_.residual_columns();
+    together(ranks_, [&] {
+      if (writes()) files.residuals.emplace(directory_ / "residuals.csv", columns, restart_time);
+    });
+  }
+
+  /// What was asked of any rank since the last step.
+  struct Requests {
+    int stop_status = 0;  // that of the signal that asked for a stop, else 0
+    bool checkpoint = false;
+    bool out_of_time = false;
+  };
+
+  bool writes() const { return ranks_.rank() == 0; }
+
+  Requests requests() const {
+    const bool late =
+        settings_.wall_limit && Progress::wall_seconds() - program_began_ >= *settings_.wall_limit;
+    std::array<Real, 3> asked{static_cast<Real>(stop_requested()), take_checkpoint_request() ? 1. : 0.,
+                              late ? 1. : 0.};
+    ranks_.maxima(asked);  // all end after the same step
+    return {static_cast<int>(asked[0]), asked[1] > 0, asked[2] > 0};
+  }
 
   /// Initial state or checkpoint; gives the time of the latter [s].
   std::optional<Real> start() {
@@ -85,8 +122,11 @@ class Run {
       simulation_.start();
       return std::nullopt;
     }
-    const Checkpoint checkpoint = read_checkpoint(*options_.restart);
-    simulation_.resume(checkpoint, options_.restart->string());
+    const Checkpoint checkpoint = read_checkpoint(*options_.restart, ranks_);
+    const std::string path = options_.restart->string();
+    // What all ranks find; resume() may find more on one of them.
+    together(ranks_, [&] { require_checkpoint_of(simulation_.model(), mesh_, checkpoint, path); });
+    simulation_.resume(checkpoint, path);
     return checkpoint.time;
   }
 
@@ -95,44 +135,52 @@ class Run {
     const ScheduleSettings& output = settings_.output.schedule;
     const ScheduleSettings checkpoints{settings_.output.checkpoint, std::nullopt};
     const bool one_result = simulation_.one_result();
-    if (const auto watched = simulation_.watched()) files.monitors.require(*watched);
+    if (const auto watched = simulation_.watched()) files.monitors->require(*watched);
     if (!restarted && !one_result) {
       const Moment begin{simulation_.steps(), simulation_.time(), simulation_.time()};
       const auto snapshot = simulation_.snapshot();
       write_state(begin, is_due(output, start, begin, false), files, *snapshot);
     }
-    int status = 0;
-    while (!simulation_.finished() && status == 0 &&
+    Requests asked;
+    while (!simulation_.finished() && asked.stop_status == 0 && !asked.out_of_time &&
            (one_result || !options_.steps || steps_taken_ < *options_.steps)) {
       const Real before = simulation_.time();
       const double clock = Progress::wall_seconds();
       simulation_.advance();
       stepping_seconds_ += Progress::wall_seconds() - clock;
       record();
-      files.residuals.write_row(simulation_.residuals());
+      const std::vector<double> residuals = simulation_.residuals();
+      if (files.residuals) files.residuals->write_row(residuals);
       const auto snapshot = simulation_.snapshot();
       if (const auto watched = simulation_.watched()) {
-        simulation_.observe(files.monitors.value(*watched, *snapshot));
+        simulation_.observe(files.monitors->value(*watched, *snapshot));
       }
-      status = stop_requested();
+      asked = requests();
       const Moment now{simulation_.steps(), simulation_.time(), before};
       write_state(now, is_due(output, start, now, false) || simulation_.finished(), files, *snapshot);
       if (one_result) continue;
-      if (take_checkpoint_request() || is_due(checkpoints, start, now, false)) checkpoint();
+      if (asked.checkpoint || is_due(checkpoints, start, now, false)) checkpoint();
       progress_.step(simulation_.steps(), simulation_.time(), simulation_.progress());
     }
     if (!one_result) checkpoint();
     const bool done = simulation_.finished() && simulation_.reached_goal();
     summary_.status = done ? RunStatus::Done : RunStatus::Stopped;
-    return status;
+    if (asked.out_of_time && !done) {
+      progress_.note(fmt::format("[time] wall_limit of {} is over; the last checkpoint is of step {}",
+                                 format_duration(*settings_.wall_limit), simulation_.steps()));
+    }
+    return asked.stop_status;
   }
 
   void write_state(const Moment& now, bool write_fields, Files& files, Snapshot& snapshot) {
-    if (write_fields) files.fields.write(now.step, now.time, simulation_.output_fields(), snapshot);
-    files.monitors.write(now, write_fields, snapshot);
+    if (write_fields) files.fields->write(now.step, now.time, simulation_.output_fields(), snapshot);
+    files.monitors->write(now, write_fields, snapshot);
   }
 
-  void checkpoint() { write_checkpoint(directory_, simulation_.checkpoint()); }
+  void checkpoint() {
+    const Checkpoint checkpoint = simulation_.checkpoint();
+    if (writes()) write_checkpoint(directory_, checkpoint);
+  }
 
   void record() {
     ++steps_taken_;
@@ -144,7 +192,8 @@ class Run {
 
   void write_diverged(Files& files) {
     const auto snapshot = simulation_.snapshot();
-    const auto file = files.fields.write_diverged(simulation_.time(), simulation_.output_fields(), *snapshot);
+    const auto file =
+        files.fields->write_diverged(simulation_.time(), simulation_.output_fields(), *snapshot);
     progress_.note(fmt::format("the fields of the moment are in {}", file.string()));
   }
 
@@ -152,60 +201,67 @@ class Run {
   void keep_results(RunStatus status, const Files& files) {
     if (simulation_.sound_after_failure() && !simulation_.one_result() && steps_taken_ > 0) checkpoint();
     summary_.status = status;
-    finish(files.monitors.last_values());
+    finish(files.monitors->last_values());
   }
 
   void finish(std::map<std::string, std::map<std::string, double>> last_values) {
-    const Topology& topology = mesh_.topology();
+    const Domain& domain = mesh_.domain();
     const auto steps = static_cast<double>(std::max<std::int64_t>(steps_taken_, 1));
     summary_.case_name = settings_.name;
     summary_.model = simulation_.model();
     summary_.backend = options_.backend;
-    summary_.cells = topology.cells().size();
-    summary_.faces = topology.faces().size();
-    summary_.edges = topology.edges().size();
-    summary_.nodes = topology.nodes().size();
+    summary_.cells = domain.halo<Cell>().total();
+    summary_.faces = domain.halo<Face>().total();
+    summary_.edges = domain.halo<Edge>().total();
+    summary_.nodes = domain.halo<Node>().total();
     summary_.steps = simulation_.steps();
     summary_.time = simulation_.time();
     summary_.wall_seconds = Progress::wall_seconds() - began_;
     summary_.seconds_per_step = stepping_seconds_ / steps;
     for (const auto& [name, count] : iterations_)
       summary_.iterations[name] = static_cast<double>(count) / steps;
+    summary_.peak_memory_bytes =
+        static_cast<std::int64_t>(ranks_.maximum(static_cast<Real>(peak_memory_bytes())));
     summary_.version = CURLEW_VERSION;
     summary_.monitors = std::move(last_values);
-    write_summary(directory_ / "summary.json", summary_);
+    if (writes()) write_summary(directory_ / "summary.json", summary_);
   }
 
   const RunOptions& options_;
   Simulation& simulation_;
   const CaseSettings& settings_;
   const Mesh& mesh_;
+  const Communicator& ranks_;
   std::filesystem::path directory_;
   Progress progress_;
   Summary summary_;
   std::int64_t steps_taken_ = 0;
   std::map<std::string, std::int64_t> iterations_;  // by solve
-  double began_ = 0, stepping_seconds_ = 0;
+  double program_began_, began_ = 0, stepping_seconds_ = 0;
 };
 
 }  // namespace
 
-int run_simulation(const RunOptions& options, Simulation& simulation, int threads) {
-  return Run(options, simulation, threads).run();
+int run_simulation(const RunOptions& options, Simulation& simulation, int threads, double began) {
+  return Run(options, simulation, threads, began).run();
 }
 
 int run_case(const RunOptions& options) {
-  if (const Communicator& ranks = *all_ranks(); ranks.ranks() > 1) {
-    if (ranks.rank() > 0) return 2;  // the first rank says it
-    throw InputError(
-        fmt::format("runs on several ranks are not offered yet, and a launcher started {}; run the case "
-                    "without it, with --threads",
-                    ranks.ranks()));
+  const double began = Progress::wall_seconds();
+  const std::shared_ptr<const Communicator> ranks = all_ranks();
+  const LoadedCase loaded = load_case(options.case_file, options.overrides, ranks);
+  std::optional<Executor> executor;
+  together(*ranks, [&] {
+    executor = make_executor(options.backend, options.threads, ranks);
+    require_device_memory(*executor, loaded);
+  });
+  try {
+    return run_simulation(options, *make_simulation(*executor, loaded), executor->threads(), began);
+  } catch (const DivergedError&) {
+    // Sums over all ranks decide on it: all come here.
+    if (ranks->ranks() > 1) throw SharedFailure(failure_of(std::current_exception()));
+    throw;
   }
-  const LoadedCase loaded = load_case(options.case_file, options.overrides);
-  const Executor executor = make_executor(options.backend, options.threads);
-  require_device_memory(executor, loaded);
-  return run_simulation(options, *make_simulation(executor, loaded), executor.threads());
 }
 
 }  // namespace curlew

@@ -9,14 +9,17 @@ namespace curlew {
 
 namespace {
 
-/// A number that tells meshes apart: the sum of all node coordinates, in their order.
+/// A number that tells meshes and their numberings apart: the sum of all node coordinates, with factors that
+/// follow from the nodes' places in the order of the whole mesh.
 Real fingerprint(const Mesh& mesh) {
-  Real sum = 0, factor = 1;
-  for (const Vector3 x : mesh.geometry().node_positions().host()) {
-    sum += factor * (x.x + 2 * x.y + 3 * x.z);
-    factor = factor > 1e3 ? 1 : factor + 1;
-  }
-  return sum;
+  const Halo<Node>& halo = mesh.domain().halo<Node>();
+  const auto position = mesh.geometry().node_positions(MemorySpace::Host);
+  const BinnedSum own = binned_sum(halo.owned().size(), [&](Index k) {
+    const Id<Node> n(k);
+    const Vector3 x = position[n];
+    return static_cast<Real>(1 + halo.global(n) % 1000) * (x.x + 2 * x.y + 3 * x.z);
+  });
+  return mesh.domain().communicator().sum(own).value();
 }
 
 }  // namespace
@@ -26,7 +29,7 @@ Checkpoint make_checkpoint(const std::string& model, const Mesh& mesh, std::int6
   checkpoint.step = step;
   checkpoint.time = time;
   checkpoint.texts["model"] = model;
-  checkpoint.integers["nodes"] = mesh.topology().nodes().size();
+  checkpoint.integers["nodes"] = mesh.domain().halo<Node>().total();
   checkpoint.numbers["mesh_fingerprint"] = fingerprint(mesh);
   return checkpoint;
 }
@@ -38,10 +41,11 @@ void require_checkpoint_of(const std::string& model, const Mesh& mesh, const Che
     throw InputError(
         fmt::format("{}: the checkpoint is not of a {} run; restart from one that is", path, model));
   }
+  const Real expected_mark = fingerprint(mesh);  // by all ranks, whatever comes next
   const auto nodes = checkpoint.integers.find("nodes");
   const auto mark = checkpoint.numbers.find("mesh_fingerprint");
-  if (nodes == checkpoint.integers.end() || nodes->second != mesh.topology().nodes().size() ||
-      mark == checkpoint.numbers.end() || mark->second != fingerprint(mesh)) {
+  if (nodes == checkpoint.integers.end() || nodes->second != mesh.domain().halo<Node>().total() ||
+      mark == checkpoint.numbers.end() || mark->second != expected_mark) {
     throw InputError(
         fmt::format("{}: the checkpoint was written on another mesh, or with another [mesh] order; restart "
                     "with the mesh it was written on",

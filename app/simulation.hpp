@@ -18,7 +18,8 @@
 
 namespace curlew {
 
-/// A run of some model as the run loop sees it: it goes on step by step and tells about itself.
+/// A run of some model as the run loop sees it: it goes on step by step and tells about itself. On several
+/// ranks all calls are made by all ranks together.
 class Simulation {
  public:
   virtual ~Simulation() = default;
@@ -35,7 +36,8 @@ class Simulation {
   /// Starts from the initial state of the case.
   virtual void start() = 0;
   /// Starts from a checkpoint instead, to go on to the same bits. Throws InputError, naming `path`, where it
-  /// was written by another model, on another mesh, or does not fit the case.
+  /// was written by another model, on another mesh, or does not fit the case. On several ranks the arrays of
+  /// the checkpoint are rank 0's, in the order of the whole mesh; the others have them empty.
   virtual void resume(const Checkpoint& checkpoint, const std::string& path) = 0;
   virtual Checkpoint checkpoint() const = 0;
 
@@ -69,9 +71,12 @@ class Simulation {
 };
 
 /// Runs a simulation from its start, or the checkpoint that the options name, to its end, and writes all
-/// that the case asks for. `threads`: for the summary. Returns the exit status; throws what the simulation
-/// throws, with the results so far in place.
-int run_simulation(const RunOptions& options, Simulation& simulation, int threads);
+/// that the case asks for. `threads`: for the summary; `began`: when the program did, on the clock of
+/// Progress::wall_seconds(). Returns the exit status; throws what the simulation throws, with the results so
+/// far in place. On several ranks rank 0 writes and tells, and what it throws on one of them alone must end
+/// the others.
+int run_simulation(const RunOptions& options, Simulation& simulation, int threads,
+                   double began = Progress::wall_seconds());
 
 /// A checkpoint of a model's run on a mesh, for the model to fill.
 Checkpoint make_checkpoint(const std::string& model, const Mesh& mesh, std::int64_t step, Real time);

@@ -42,7 +42,7 @@ void write_summary(const std::filesystem::path& path, const Summary& summary) {
                                  {"seconds_per_step", summary.seconds_per_step},
                                  {"iterations", summary.iterations},
                                  {"max_divergence", nullptr},
-                                 {"peak_memory_bytes", peak_memory_bytes()},
+                                 {"peak_memory_bytes", summary.peak_memory_bytes},
                                  {"version", summary.version},
                                  {"monitors", summary.monitors}};
   if (summary.max_divergence) json["max_divergence"] = *summary.max_divergence;

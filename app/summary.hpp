@@ -27,11 +27,12 @@ struct Summary {
   double seconds_per_step = 0;               ///< wall time of the stepping alone, a step
   std::map<std::string, double> iterations;  ///< mean per solve, by the solve's name
   std::optional<double> max_divergence;      ///< null where there is no velocity
+  std::int64_t peak_memory_bytes = 0;        ///< of the process, on several ranks of the largest
   std::string version;
   std::map<std::string, std::map<std::string, double>> monitors;  ///< last values by monitor and column
 };
 
-/// Writes summary.json atomically, with the process's `peak_memory_bytes`. Numbers that JSON does not know
+/// Writes summary.json atomically. Numbers that JSON does not know
 /// (not-a-number, infinite) become null. Throws Error naming the path and the cause.
 void write_summary(const std::filesystem::path& path, const Summary& summary);
 

@@ -159,6 +159,11 @@ std::string problem() {
   return "no NVIDIA GPU can be used here (" + why + "); use --backend cpu";
 }
 
+int device_count() {
+  int count = 0;
+  return cudaGetDeviceCount(&count) == cudaSuccess ? count : 0;
+}
+
 void select(int device) {
   Device*& in_use = Device::in_use();
   if (in_use != nullptr && in_use->number() == device) return;

@@ -13,6 +13,7 @@ namespace curlew::cuda {
 
 /// Why there is no GPU to use, empty where there is one.
 std::string problem();
+int device_count();
 /// Makes `device` the process's GPU. Throws InputError where there is none of that number, or where another
 /// one is in use.
 void select(int device);

@@ -16,6 +16,14 @@ std::string cuda_problem() {
 #endif
 }
 
+int cuda_device_count() {
+#if defined(CURLEW_CUDA)
+  return cuda::device_count();
+#else
+  return 0;
+#endif
+}
+
 Executor Executor::cuda([[maybe_unused]] int device) {
 #if defined(CURLEW_CUDA)
   cuda::select(device);

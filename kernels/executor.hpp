@@ -68,6 +68,8 @@ struct Cuda {
 
 /// Why `Executor::cuda()` cannot be had, as a sentence that says what would be right; empty where it can.
 std::string cuda_problem();
+/// How many GPUs this process sees.
+int cuda_device_count();
 
 /// The run-time backend; visited once per launch, never per entity. Cheap to copy.
 class Executor {

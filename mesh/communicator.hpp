@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -37,8 +38,26 @@ class Communicator : public Ranks {
   /// One message of any length, waited for on both sides.
   virtual void send(int to, std::span<const std::byte> bytes) const = 0;
   virtual std::vector<std::byte> receive(int from) const = 0;
-  /// Ends the whole run, all ranks, at once.
-  [[noreturn]] virtual void abort(int status) const = 0;
+
+  // By all ranks together:
+
+  /// Of each value the largest over all ranks; none may be not-a-number.
+  virtual void maxima(std::span<Real> values) const = 0;
+  /// Each value is one rank's, the others give 0: all get the bits of all.
+  virtual void share(std::span<Real> values) const = 0;
+  /// All get the bytes of `from`.
+  virtual void broadcast(int from, std::vector<std::byte>& bytes) const = 0;
+
+  /// What the ranks of one machine have between them.
+  struct Place {
+    int rank = 0;   ///< among the ranks of this machine
+    int cores = 1;  ///< that fall to this rank, of those that the machine's ranks may use
+  };
+  virtual Place place() const = 0;
+
+  /// Ends the whole run, all ranks, at once, with that exit status. Of the ranks that do so at about the same
+  /// time only the lowest tells why.
+  [[noreturn]] virtual void abort(int status, const std::function<void()>& tell) const = 0;
 };
 
 /// The ranks that this program was started as by a launcher (mpirun, srun); otherwise, and in a build without

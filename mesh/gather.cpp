@@ -2,76 +2,114 @@
 #include "mesh/gather.hpp"
 
 #include <algorithm>
-#include <utility>
-
-#include "kernels/reduction.hpp"
+#include <cstring>
 
 namespace curlew {
 
 namespace {
 
-/// The rows of all ranks, in the order of the whole mesh.
-template <class From, class To>
-IncidenceTable<From, To> gather_table(const Domain& domain, const IncidenceTable<From, To>& table) {
-  const Communicator& ranks = domain.communicator();
-  const Halo<To>& halo = domain.halo<To>();
-  const auto rows = table.view(MemorySpace::Host);
-  std::vector<Index> lengths(at(domain.halo<From>().all().size()), 0), entries;
-  for (const Id<From> i : domain.halo<From>().owned()) {
-    lengths[at(i.value())] = rows[i].size();
-    for (const auto [j, sign] : rows[i])
-      entries.push_back(incidence_entry::make(static_cast<Index>(halo.global(j)), sign < 0));
+template <class T>
+std::vector<T> values_of(std::span<const std::byte> bytes) {
+  std::vector<T> values(bytes.size() / sizeof(T));
+  if (!values.empty()) std::memcpy(values.data(), bytes.data(), bytes.size());
+  return values;
+}
+
+template <class T>
+std::span<const std::byte> bytes_of_values(const std::vector<T>& values) {
+  return std::as_bytes(std::span(values));
+}
+
+/// Calls `visit(places, bytes)` on rank 0 with what each rank gives, one after the other.
+template <class Visit>
+void visit_ranks(const Communicator& communicator, std::span<const GlobalIndex> places,
+                 std::span<const std::byte> bytes, const Visit& visit) {
+  if (communicator.rank() > 0) {
+    communicator.send(0, std::as_bytes(places));
+    communicator.send(0, bytes);
+    return;
   }
-  const Gathering<From> gathering(domain);
-  const std::vector<Index> all_lengths = gathering.gather(std::span<const Index>(lengths));
-  if (ranks.rank() > 0) {
-    ranks.send(0, std::as_bytes(std::span(entries)));
-    return {};
+  visit(places, bytes);
+  for (int r = 1; r < communicator.ranks(); ++r) {
+    const auto theirs = values_of<GlobalIndex>(communicator.receive(r));
+    visit(std::span(theirs), communicator.receive(r));
   }
-  std::vector<Index> starts{0};
-  for (const Index length : all_lengths) starts.push_back(starts.back() + length);
-  std::vector<Index> all_entries(at(starts.back()));
-  for (int rank = 0; rank < ranks.ranks(); ++rank) {
-    if (rank > 0) entries = receive_values<Index>(ranks, rank);
-    auto next = entries.begin();
-    for (const GlobalIndex i : gathering.owned_by(rank)) {
-      const Index length = all_lengths[at(i)];
-      std::copy_n(next, length, all_entries.begin() + starts[at(i)]);
-      next += length;
-    }
-  }
-  return IncidenceTable<From, To>(std::move(starts), std::move(all_entries));
+}
+
+void copy_item(std::byte* to, const std::byte* from, std::size_t size) {
+  std::copy_n(from, size, to);
 }
 
 }  // namespace
 
-std::optional<Topology> gather_topology(const Mesh& mesh) {
-  const Topology& topology = mesh.topology();
-  const Domain& domain = mesh.domain();
-  const bool here = domain.communicator().rank() == 0;
-  if (domain.communicator().ranks() == 1) return topology;
-  TopologyParts whole;
-  whole.dimension = topology.dimension();
-  whole.nodes = static_cast<Index>(domain.halo<Node>().total());
-  whole.edges = static_cast<Index>(domain.halo<Edge>().total());
-  whole.faces_of_cell = gather_table(domain, topology.faces_of_cell());
-  whole.cells_of_face = gather_table(domain, topology.cells_of_face());
-  whole.edges_of_face = gather_table(domain, topology.edges_of_face());
-  whole.faces_of_edge = gather_table(domain, topology.faces_of_edge());
-  // Patches are consecutive in the whole mesh.
-  const auto total = [&](Index mine) {
-    const auto term = static_cast<Real>(mine);
-    return static_cast<Index>(sum_of_terms(domain.communicator(), std::span(&term, 1)));
-  };
-  whole.interior_faces = total(topology.interior_faces().size());
-  Index first = whole.interior_faces;
-  for (const Patch& patch : topology.patches()) {
-    const Index size = total(patch.faces.size());
-    whole.patches.push_back({patch.name, Range<Face>(first, first + size)});
-    first += size;
-  }
-  if (!here) return std::nullopt;
-  return Topology(std::move(whole));
+namespace detail {
+
+void gather_items(const Communicator& communicator, std::span<const GlobalIndex> places,
+                  std::span<const std::byte> items, std::size_t size, std::span<std::byte> whole) {
+  visit_ranks(communicator, places, items,
+              [&](std::span<const GlobalIndex> where, std::span<const std::byte> what) {
+                for (std::size_t k = 0; k < where.size(); ++k)
+                  copy_item(whole.data() + at(where[k]) * size, what.data() + k * size, size);
+              });
 }
+
+void scatter_items(const Communicator& communicator, std::span<const GlobalIndex> places,
+                   std::span<std::byte> items, std::size_t size, std::span<const std::byte> whole) {
+  if (communicator.rank() > 0) {
+    communicator.send(0, std::as_bytes(places));
+    std::ranges::copy(communicator.receive(0), items.begin());
+    return;
+  }
+  const auto take = [&](std::span<const GlobalIndex> where, std::span<std::byte> what) {
+    for (std::size_t k = 0; k < where.size(); ++k)
+      copy_item(what.data() + k * size, whole.data() + at(where[k]) * size, size);
+  };
+  take(places, items);
+  for (int r = 1; r < communicator.ranks(); ++r) {
+    const auto theirs = values_of<GlobalIndex>(communicator.receive(r));
+    std::vector<std::byte> bytes(theirs.size() * size);
+    take(theirs, bytes);
+    communicator.send(r, bytes);
+  }
+}
+
+}  // namespace detail
+
+template <class E>
+Lists gathered_lists(const Domain& domain, const Lists& lists) {
+  const Halo<E>& halo = domain.halo<E>();
+  const Communicator& communicator = domain.communicator();
+  REQUIRE(lists.starts.size() == at(halo.owned().size()) + 1,
+          "lists to gather are not those of the rank's entities");
+  if (communicator.ranks() == 1) return lists;
+  std::vector<std::int64_t> lengths;
+  for (std::size_t k = 0; k + 1 < lists.starts.size(); ++k)
+    lengths.push_back(lists.starts[k + 1] - lists.starts[k]);
+  const std::vector<GlobalIndex> places = detail::places_of(halo, halo.owned());
+  Lists whole;
+  if (communicator.rank() == 0) whole.starts.assign(static_cast<std::size_t>(halo.total()) + 1, 0);
+  visit_ranks(communicator, places, bytes_of_values(lengths),
+              [&](std::span<const GlobalIndex> where, std::span<const std::byte> what) {
+                const auto theirs = values_of<std::int64_t>(what);
+                for (std::size_t k = 0; k < where.size(); ++k) whole.starts[at(where[k]) + 1] = theirs[k];
+              });
+  for (std::size_t k = 1; k < whole.starts.size(); ++k) whole.starts[k] += whole.starts[k - 1];
+  whole.entries.resize(static_cast<std::size_t>(whole.starts.back()));
+  visit_ranks(communicator, places, bytes_of_values(lists.entries),
+              [&](std::span<const GlobalIndex> where, std::span<const std::byte> what) {
+                const auto theirs = values_of<Index>(what);
+                auto next = theirs.begin();
+                for (const GlobalIndex place : where) {
+                  const auto length = whole.starts[at(place) + 1] - whole.starts[at(place)];
+                  std::copy_n(next, length, whole.entries.begin() + whole.starts[at(place)]);
+                  next += length;
+                }
+              });
+  return whole;
+}
+
+template Lists gathered_lists<Cell>(const Domain&, const Lists&);
+template Lists gathered_lists<Face>(const Domain&, const Lists&);
+template Lists gathered_lists<Edge>(const Domain&, const Lists&);
 
 }  // namespace curlew

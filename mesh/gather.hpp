@@ -1,111 +1,99 @@
 // Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
 #pragma once
 
-#include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
-#include <optional>
 #include <span>
 #include <string>
-#include <type_traits>
 #include <vector>
 
-#include "mesh/mesh.hpp"
+#include "kernels/error.hpp"
+#include "mesh/domain.hpp"
 
 namespace curlew {
 
-/// Values that a rank has sent by Communicator::send().
-template <class T>
-std::vector<T> receive_values(const Communicator& ranks, int from) {
-  static_assert(std::is_trivially_copyable_v<T>);
-  const std::vector<std::byte> bytes = ranks.receive(from);
-  std::vector<T> values(bytes.size() / sizeof(T));
-  if (!bytes.empty()) std::memcpy(values.data(), bytes.data(), bytes.size());
+namespace detail {
+
+/// Puts the items of all ranks, of `size` bytes each, where their places are in `whole` of rank 0.
+void gather_items(const Communicator& communicator, std::span<const GlobalIndex> places,
+                  std::span<const std::byte> items, std::size_t size, std::span<std::byte> whole);
+/// Takes the items of all ranks from their places in `whole` of rank 0.
+void scatter_items(const Communicator& communicator, std::span<const GlobalIndex> places,
+                   std::span<std::byte> items, std::size_t size, std::span<const std::byte> whole);
+
+template <class E>
+std::vector<GlobalIndex> places_of(const Halo<E>& halo, Range<E> range) {
+  std::vector<GlobalIndex> places;
+  places.reserve(at(range.size()));
+  for (const Id<E> i : range) places.push_back(halo.global(i));
+  return places;
+}
+
+}  // namespace detail
+
+// What belongs to files is put together by rank 0 in the order of the whole mesh, with one rank after the
+// other, and so is the same for every number of ranks. All ranks call these together; on one rank they copy.
+
+/// Values of a rank's entities, `per_entity` each and those of ghosts passed over: all of the whole mesh on
+/// rank 0, nothing on the others.
+template <class E, class T>
+std::vector<T> gathered(const Domain& domain, std::span<const T> values, std::size_t per_entity = 1) {
+  const Halo<E>& halo = domain.halo<E>();
+  REQUIRE(values.size() == per_entity * at(halo.all().size()),
+          "values to gather are not those of the rank's entities");
+  const Communicator& communicator = domain.communicator();
+  if (communicator.ranks() == 1) return {values.begin(), values.end()};
+  std::vector<T> whole(communicator.rank() == 0 ? per_entity * static_cast<std::size_t>(halo.total()) : 0);
+  detail::gather_items(communicator, detail::places_of(halo, halo.owned()),
+                       std::as_bytes(values.first(per_entity * at(halo.owned().size()))),
+                       per_entity * sizeof(T), std::as_writable_bytes(std::span(whole)));
+  return whole;
+}
+
+/// The reverse: the values of a rank's entities, ghosts included, from those of the whole mesh that rank 0
+/// has. Throws InputError, on all ranks, unless these are as many as the whole mesh needs.
+template <class E, class T>
+std::vector<T> scattered(const Domain& domain, std::span<const T> whole, std::size_t per_entity = 1) {
+  const Halo<E>& halo = domain.halo<E>();
+  const Communicator& communicator = domain.communicator();
+  const std::size_t expected = per_entity * static_cast<std::size_t>(halo.total());
+  if (communicator.maximum(communicator.rank() == 0 && whole.size() != expected ? 1 : 0) > 0) {
+    throw InputError("stored values do not fit the mesh: expected " + std::to_string(expected));
+  }
+  if (communicator.ranks() == 1) return {whole.begin(), whole.end()};
+  std::vector<T> values(per_entity * at(halo.all().size()));
+  detail::scatter_items(communicator, detail::places_of(halo, halo.all()),
+                        std::as_writable_bytes(std::span(values)), per_entity * sizeof(T),
+                        std::as_bytes(whole));
   return values;
 }
 
-/// Brings values of one kind of entity together on the first rank, in the order of the whole mesh, and back.
-/// For what is not worth dividing, or cannot be: that rank has them all at once. Calls are made by all ranks
-/// together; on one rank alone they copy.
-template <class E>
-class Gathering {
- public:
-  explicit Gathering(const Domain& domain) : domain_(domain) {
-    const Communicator& ranks = domain.communicator();
-    if (ranks.ranks() == 1) return;
-    std::vector<GlobalIndex> mine;
-    for (const Id<E> i : domain.halo<E>().owned()) mine.push_back(domain.halo<E>().global(i));
-    if (!is_here()) {
-      ranks.send(0, std::as_bytes(std::span(mine)));
-      return;
-    }
-    of_rank_.push_back(std::move(mine));
-    for (int rank = 1; rank < ranks.ranks(); ++rank)
-      of_rank_.push_back(receive_values<GlobalIndex>(ranks, rank));
-  }
-
-  /// Whether this is the rank that has them.
-  bool is_here() const { return domain_.communicator().rank() == 0; }
-  /// The global ids that a rank owns; on the first rank of several.
-  const std::vector<GlobalIndex>& owned_by(int rank) const { return of_rank_[at(rank)]; }
-
-  /// Of `values`, one for each entity of this rank, those that it owns. Empty on the other ranks.
-  template <class T>
-  std::vector<T> gather(std::span<const T> values) const {
-    const Communicator& ranks = domain_.communicator();
-    if (ranks.ranks() == 1) return {values.begin(), values.end()};
-    const auto mine = values.first(at(domain_.halo<E>().owned().size()));
-    if (!is_here()) {
-      ranks.send(0, std::as_bytes(mine));
-      return {};
-    }
-    std::vector<T> whole(at(domain_.halo<E>().total()));
-    const auto place = [&](int rank, std::span<const T> of_rank) {
-      for (std::size_t k = 0; k < of_rank.size(); ++k) whole[at(of_rank_[at(rank)][k])] = of_rank[k];
-    };
-    place(0, mine);
-    for (int rank = 1; rank < ranks.ranks(); ++rank) place(rank, receive_values<T>(ranks, rank));
-    return whole;
-  }
-
-  /// Writes to `values` what this rank owns of `whole`, which the others leave empty.
-  template <class T>
-  void scatter(const std::vector<T>& whole, std::span<T> values) const {
-    const Communicator& ranks = domain_.communicator();
-    if (ranks.ranks() == 1) {
-      std::ranges::copy(whole, values.begin());
-    } else if (is_here()) {
-      std::vector<T> chosen;
-      for (int rank = ranks.ranks() - 1; rank >= 0; --rank) {
-        chosen.clear();
-        for (const GlobalIndex i : of_rank_[at(rank)]) chosen.push_back(whole[at(i)]);
-        if (rank > 0) ranks.send(rank, std::as_bytes(std::span(chosen)));
-      }
-      std::ranges::copy(chosen, values.begin());
-    } else {
-      std::ranges::copy(receive_values<T>(ranks, 0), values.begin());
-    }
-  }
-
- private:
-  const Domain& domain_;
-  std::vector<std::vector<GlobalIndex>> of_rank_;
+/// Lists of different lengths, one after the other.
+struct Lists {
+  std::vector<std::int64_t> starts{0};  ///< lists + 1
+  std::vector<Index> entries;
 };
 
-/// What the first rank says, on all ranks.
+/// As gathered(): one list for each entity that a rank owns.
+template <class E>
+Lists gathered_lists(const Domain& domain, const Lists& lists);
+
+/// Of trivially copyable values those of rank 0, on all ranks.
 template <class T>
-std::vector<T> broadcast(const Communicator& ranks, std::vector<T> values) {
-  if (ranks.rank() == 0) {
-    for (int rank = 1; rank < ranks.ranks(); ++rank) ranks.send(rank, std::as_bytes(std::span(values)));
-    return values;
-  }
-  return receive_values<T>(ranks, 0);
+void broadcast(const Communicator& communicator, std::vector<T>& values) {
+  const auto from = std::as_bytes(std::span(values));
+  std::vector<std::byte> bytes(from.begin(), from.end());
+  communicator.broadcast(0, bytes);
+  values.resize(bytes.size() / sizeof(T));
+  std::memcpy(values.data(), bytes.data(), bytes.size());
 }
 
-/// Runs `body()` on the first rank and waits for it; an InputError that it throws there is thrown on all.
+/// Runs `body()` on rank 0 and waits for it; an InputError that it throws there is thrown on all.
 template <class Body>
-void on_first_rank(const Communicator& ranks, const Body& body) {
+void on_first_rank(const Communicator& communicator, const Body& body) {
   std::vector<char> problem;
-  if (ranks.rank() == 0) {
+  if (communicator.rank() == 0) {
     try {
       body();
     } catch (const InputError& error) {
@@ -113,13 +101,8 @@ void on_first_rank(const Communicator& ranks, const Body& body) {
       problem.assign(message.begin(), message.end());
     }
   }
-  problem = broadcast(ranks, std::move(problem));
+  broadcast(communicator, problem);
   if (!problem.empty()) throw InputError(std::string(problem.begin(), problem.end()));
 }
-
-/// The topology of the whole mesh on the first rank, nothing on the others: the tables between cells, faces
-/// and edges, and the patches; nodes are counted, their tables are left empty. About 85 bytes a tetrahedron
-/// and 50 a triangle. A copy on a rank that is alone.
-std::optional<Topology> gather_topology(const Mesh& mesh);
 
 }  // namespace curlew

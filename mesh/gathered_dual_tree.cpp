@@ -1,21 +1,23 @@
 // Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
 #include "mesh/gathered_dual_tree.hpp"
 
+#include <algorithm>
 #include <unordered_map>
 
+#include "mesh/gather.hpp"
+#include "mesh/gathered_topology.hpp"
 #include "mesh/harmonic_fluxes.hpp"
 
 namespace curlew {
 
-GatheredDualTree::GatheredDualTree(const Mesh& mesh, const std::vector<bool>& flux_is_given)
-    : mesh_(mesh), faces_(mesh.domain()) {
+GatheredDualTree::GatheredDualTree(const Mesh& mesh, const std::vector<bool>& flux_is_given) : mesh_(mesh) {
   if (mesh.domain().communicator().ranks() == 1) {
     tree_.emplace(mesh.topology(), flux_is_given);
     return;
   }
-  gathered_ = gather_topology(mesh);
+  gathered_ = gathered_topology(mesh);
   const std::vector<std::uint8_t> mine(flux_is_given.begin(), flux_is_given.end());
-  const std::vector<std::uint8_t> whole = faces_.gather(std::span<const std::uint8_t>(mine));
+  const std::vector<std::uint8_t> whole = gathered<Face>(mesh.domain(), std::span<const std::uint8_t>(mine));
   if (gathered_) tree_.emplace(*gathered_, std::vector<bool>(whole.begin(), whole.end()));
 }
 
@@ -31,7 +33,7 @@ std::vector<std::vector<SignedId<Face>>> GatheredDualTree::harmonic_fluxes() con
       message.push_back(0);
     }
   }
-  message = broadcast(ranks, std::move(message));
+  broadcast(ranks, message);
   const Halo<Face>& halo = mesh_.domain().halo<Face>();
   std::unordered_map<GlobalIndex, Id<Face>> local;
   if (!message.empty()) {
@@ -53,9 +55,9 @@ std::vector<std::vector<SignedId<Face>>> GatheredDualTree::harmonic_fluxes() con
 
 void GatheredDualTree::balance(std::span<Real> flux) const {
   if (mesh_.domain().communicator().ranks() == 1) return tree_->balance(flux);
-  std::vector<Real> whole = faces_.gather(std::span<const Real>(flux));
+  std::vector<Real> whole = gathered<Face>(mesh_.domain(), std::span<const Real>(flux));
   if (tree_) tree_->balance(whole);
-  faces_.scatter(whole, flux);
+  std::ranges::copy(scattered<Face>(mesh_.domain(), std::span<const Real>(whole)), flux.begin());
 }
 
 }  // namespace curlew

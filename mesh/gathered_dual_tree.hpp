@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "mesh/dual_tree.hpp"
-#include "mesh/gather.hpp"
+#include "mesh/mesh.hpp"
 
 namespace curlew {
 
@@ -20,12 +20,11 @@ class GatheredDualTree {
 
   /// harmonic_fluxes(), of each the faces that this rank has, ghosts included.
   std::vector<std::vector<SignedId<Face>>> harmonic_fluxes() const;
-  /// DualTree::balance(); ghosts stay as they are. All fluxes go through the first rank.
+  /// DualTree::balance(), ghosts included. All fluxes go through the first rank.
   void balance(std::span<Real> flux) const;
 
  private:
   const Mesh& mesh_;
-  Gathering<Face> faces_;
   std::optional<Topology> gathered_;
   std::optional<DualTree> tree_;  // on the first rank
 };

@@ -34,11 +34,12 @@ class Mesh {
         unfolded_(std::make_shared<const Mesh>(unfolded)),
         unfolded_faces_(std::move(unfolded_faces)) {}
 
-  /// A rank's part of a mesh.
-  Mesh(Topology topology, Geometry geometry, Domain domain)
+  /// A rank's part of a mesh, with the notes on the whole.
+  Mesh(Topology topology, Geometry geometry, Domain domain, std::vector<std::string> notes)
       : topology_(std::move(topology)),
         geometry_(std::move(geometry)),
-        domain_(std::make_shared<const Domain>(std::move(domain))) {}
+        domain_(std::make_shared<const Domain>(std::move(domain))),
+        notes_(std::move(notes)) {}
 
   const Topology& topology() const { return topology_; }
   const Geometry& geometry() const { return geometry_; }

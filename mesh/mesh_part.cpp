@@ -294,7 +294,8 @@ void MeshDivider::number(std::vector<Index>& list, const std::vector<std::vector
   list = std::move(numbered);
 }
 
-Mesh make_mesh(MeshPart part, std::shared_ptr<const Communicator> communicator) {
+Mesh make_mesh(MeshPart part, std::shared_ptr<const Communicator> communicator,
+               std::vector<std::string> notes) {
   TopologyParts t;
   t.dimension = static_cast<int>(part.dimension);
   t.nodes = static_cast<Index>(part.nodes.global.size());
@@ -344,7 +345,8 @@ Mesh make_mesh(MeshPart part, std::shared_ptr<const Communicator> communicator) 
   return Mesh(Topology(std::move(t)), Geometry(std::move(g)),
               Domain(std::move(communicator), halo_of<Node>(std::move(part.nodes)),
                      halo_of<Edge>(std::move(part.edges)), halo_of<Face>(std::move(part.faces)),
-                     halo_of<Cell>(std::move(part.cells))));
+                     halo_of<Cell>(std::move(part.cells))),
+              std::move(notes));
 }
 
 namespace {

@@ -120,8 +120,10 @@ class MeshDivider {
   std::vector<Index> local_node_, local_edge_, local_face_, local_cell_;
 };
 
-/// The mesh of a rank. Takes part in nothing; the communicator is for those who use the mesh.
-Mesh make_mesh(MeshPart part, std::shared_ptr<const Communicator> communicator);
+/// The mesh of a rank, with `notes` on the whole one. Takes part in nothing; the communicator is for those
+/// who use the mesh.
+Mesh make_mesh(MeshPart part, std::shared_ptr<const Communicator> communicator,
+               std::vector<std::string> notes = {});
 
 /// A part as one run of bytes, and back.
 std::vector<std::byte> bytes_of(const MeshPart& part);

@@ -1,8 +1,12 @@
 // Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
 #include <mpi.h>
+#include <sched.h>
 
+#include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <limits>
+#include <thread>
 
 #include "kernels/error.hpp"
 #include "mesh/communicator.hpp"
@@ -13,7 +17,7 @@ namespace {
 
 static_assert(std::is_same_v<Real, double>);
 
-constexpr int halo_tag = 1, message_tag = 2;
+constexpr int halo_tag = 1, message_tag = 2, failure_tag = 3;
 
 int count_of(std::size_t bytes) {
   REQUIRE(bytes <= static_cast<std::size_t>(std::numeric_limits<int>::max()),
@@ -48,6 +52,7 @@ class MpiRanks final : public Communicator {
     MPI_Type_contiguous(sizeof(BinnedSum), MPI_BYTE, &binned_sum_);
     MPI_Type_commit(&binned_sum_);
     MPI_Op_create(add_binned_sums, 1, &add_);
+    place_ = find_place();
   }
   ~MpiRanks() override {
     MPI_Op_free(&add_);
@@ -120,7 +125,32 @@ class MpiRanks final : public Communicator {
     return bytes;
   }
 
-  [[noreturn]] void abort(int status) const override {
+  void maxima(std::span<Real> values) const override {
+    MPI_Allreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), MPI_DOUBLE, MPI_MAX,
+                  communicator_);
+  }
+  void share(std::span<Real> values) const override {
+    static_assert(sizeof(Real) == sizeof(std::uint64_t));
+    MPI_Allreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), MPI_UINT64_T, MPI_BOR,
+                  communicator_);
+  }
+  void broadcast(int from, std::vector<std::byte>& bytes) const override {
+    std::uint64_t size = bytes.size();
+    MPI_Bcast(&size, 1, MPI_UINT64_T, from, communicator_);
+    bytes.resize(size);
+    for (std::size_t first = 0; first < bytes.size(); first += piece) {
+      const int length = count_of(std::min(piece, bytes.size() - first));
+      MPI_Bcast(bytes.data() + first, length, MPI_BYTE, from, communicator_);
+    }
+  }
+  Place place() const override { return place_; }
+
+  [[noreturn]] void abort(int status, const std::function<void()>& tell) const override {
+    if (lowest_to_fail()) {
+      tell();
+    } else {
+      std::this_thread::sleep_for(std::chrono::seconds(5));  // until the one that tells ends this rank
+    }
     MPI_Abort(communicator_, status);
     std::abort();  // MPI_Abort does not return
   }
@@ -128,10 +158,47 @@ class MpiRanks final : public Communicator {
  private:
   static constexpr std::size_t piece = std::size_t{1} << 30;  // MPI counts in int
 
+  /// Sends word to all ranks, and listens for a while for that of lower ones.
+  bool lowest_to_fail() const {
+    using Clock = std::chrono::steady_clock;
+    const char word = 0;
+    for (int r = rank_ + 1; r < ranks_; ++r) {
+      MPI_Request request;
+      MPI_Isend(&word, 1, MPI_CHAR, r, failure_tag, communicator_, &request);
+      MPI_Request_free(&request);
+    }
+    for (const auto end = Clock::now() + std::chrono::milliseconds(400); rank_ > 0 && Clock::now() < end;) {
+      int failed = 0;
+      MPI_Iprobe(MPI_ANY_SOURCE, failure_tag, communicator_, &failed, MPI_STATUS_IGNORE);
+      if (failed != 0) return false;
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+    return true;
+  }
+
+  /// Takes all ranks together.
+  Place find_place() const {
+    MPI_Comm machine;
+    MPI_Comm_split_type(communicator_, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &machine);
+    Place place;
+    int ranks = 1;
+    MPI_Comm_rank(machine, &place.rank);
+    MPI_Comm_size(machine, &ranks);
+    // A launcher may bind ranks to cores of their own, to some in common, or not at all.
+    cpu_set_t mine, together;
+    CPU_ZERO(&mine);
+    sched_getaffinity(0, sizeof mine, &mine);
+    MPI_Allreduce(&mine, &together, sizeof mine, MPI_BYTE, MPI_BOR, machine);
+    place.cores = std::max(1, std::min(CPU_COUNT(&mine), CPU_COUNT(&together) / ranks));
+    MPI_Comm_free(&machine);
+    return place;
+  }
+
   MPI_Comm communicator_ = MPI_COMM_NULL;
   MPI_Datatype binned_sum_ = MPI_DATATYPE_NULL;
   MPI_Op add_ = MPI_OP_NULL;
   int rank_ = 0, ranks_ = 1;
+  Place place_;
 };
 
 /// Whether a launcher started this program as one of several ranks; MPI need not be started to know.

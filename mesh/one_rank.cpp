@@ -1,4 +1,6 @@
 // Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
+#include <omp.h>
+
 #include <cstdlib>
 
 #include "kernels/error.hpp"
@@ -28,7 +30,14 @@ class OneRank final : public Communicator {
   std::vector<std::byte> receive(int) const override {
     throw Error("one rank alone has nobody to receive from");
   }
-  [[noreturn]] void abort(int status) const override { std::exit(status); }
+  void maxima(std::span<Real>) const override {}
+  void share(std::span<Real>) const override {}
+  void broadcast(int, std::vector<std::byte>&) const override {}
+  Place place() const override { return {0, omp_get_max_threads()}; }
+  [[noreturn]] void abort(int status, const std::function<void()>& tell) const override {
+    tell();
+    std::exit(status);
+  }
 };
 
 }  // namespace

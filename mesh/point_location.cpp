@@ -86,16 +86,23 @@ Real NodeInterpolation::operator()(View<Node, const Real> values) const {
   return sum;
 }
 
-PointLocator::PointLocator(const Mesh& mesh) : mesh_(mesh) {
-  const auto positions = mesh.geometry().node_positions().host();
-  box_ = {positions[0], positions[0]};
-  for (const Vector3 x : positions) box_ = {lowest(box_.low, x), highest(box_.high, x)};
-  tolerance_ = relative_tolerance * norm(box_.high - box_.low);
+PointLocator::PointLocator(const Mesh& mesh)
+    : mesh_(mesh), cells_searched_(mesh.domain().halo<Cell>().owned()) {
+  constexpr Real infinity = std::numeric_limits<Real>::infinity();
+  box_ = {{infinity, infinity, infinity}, {-infinity, -infinity, -infinity}};
+  for (const Vector3 x : mesh.geometry().node_positions().host())
+    box_ = {lowest(box_.low, x), highest(box_.high, x)};
+  std::array<Real, 6> ends{-box_.low.x, -box_.low.y, -box_.low.z, box_.high.x, box_.high.y, box_.high.z};
+  mesh.domain().communicator().maxima(ends);
+  whole_ = {{-ends[0], -ends[1], -ends[2]}, {ends[3], ends[4], ends[5]}};
+  tolerance_ = relative_tolerance * norm(whole_.high - whole_.low);
   const std::size_t entries = choose_bins();
 
   starts_.assign(number_of({counts_[0] - 1, counts_[1] - 1, counts_[2] - 1}) + 2, 0);
   const auto visit_bins = [&](const auto& visit) {
-    for (const Id<Cell> c : mesh.topology().cells()) {
+    for (Index k = 0; k < mesh.topology().cells().size(); ++k) {
+      const Id<Cell> c = mesh.topology().cell_in_order(k);
+      if (!cells_searched_.contains(c)) continue;
       const auto [first, last] = bins_of(c);
       for (Index z = first[2]; z <= last[2]; ++z)
         for (Index y = first[1]; y <= last[1]; ++y)
@@ -110,7 +117,8 @@ PointLocator::PointLocator(const Mesh& mesh) : mesh_(mesh) {
 }
 
 std::size_t PointLocator::choose_bins() {
-  const std::size_t cells = at(mesh_.topology().cells().size());
+  const std::size_t cells = at(cells_searched_.size());
+  if (cells == 0) return 0;
   const int dimension = mesh_.topology().dimension();
   const Vector3 size = box_.high - box_.low;
   const Real measure = dimension == 2 ? size.x * size.y : size.x * size.y * size.z;

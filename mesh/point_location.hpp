@@ -33,18 +33,22 @@ struct NodeInterpolation {
 /// having the means of their nodes' values. That is continuous over the mesh and exact for linear fields. It
 /// wants cells that are star-shaped about the mean of their nodes; where the simplices of another overlap,
 /// the point goes to one of them.
+///
+/// On a mesh divided among ranks each searches the cells that it owns; the one that holds a point, if several
+/// do, is the one with the lowest global index of all ranks'.
 class PointLocator {
  public:
-  /// Throws Error on a periodic mesh, which has no node positions: search the mesh that it was made of.
+  /// By all ranks together. Throws Error on a periodic mesh, which has no node positions: search the mesh
+  /// that it was made of.
   explicit PointLocator(const Mesh& mesh);
 
   const Mesh& mesh() const { return mesh_; }
-  /// Corners of the mesh's bounding box [m].
-  Vector3 low() const { return box_.low; }
-  Vector3 high() const { return box_.high; }
+  /// Corners of the bounding box of the whole mesh [m].
+  Vector3 low() const { return whole_.low; }
+  Vector3 high() const { return whole_.high; }
 
-  /// The cell that holds `point` (of several that share it the one with the lowest index) with the weights of
-  /// its nodes; nothing for a point further outside the mesh than 1e-9 of the diagonal of its bounding box.
+  /// The cell that holds `point` (of several that share it the one with the lowest global index) with the
+  /// weights of its nodes; nothing for a point further outside than 1e-9 of the diagonal of the mesh's box.
   /// In two dimensions z does not matter.
   std::optional<NodeInterpolation> locate(Vector3 point) const;
 
@@ -68,7 +72,8 @@ class PointLocator {
   std::optional<NodeInterpolation> locate_in(Id<Cell> c, Vector3 point) const;
 
   const Mesh& mesh_;
-  Box box_{};
+  Range<Cell> cells_searched_;       // those that the rank owns
+  Box box_{}, whole_{};              // of the rank's nodes, of all
   Real tolerance_ = 0;               // [m]
   Real bin_width_ = 0;               // [m]
   Bin counts_{1, 1, 1};              // bins in each direction

@@ -14,6 +14,7 @@
 #include "kernels/parallel.hpp"
 #include "mesh/exchange.hpp"
 #include "mesh/gather.hpp"
+#include "mesh/gathered_topology.hpp"
 #include "operators/cell_velocity.hpp"
 
 namespace curlew {
@@ -345,20 +346,13 @@ std::vector<Real> streamfunction(const Mesh& mesh, std::span<const Real> flux) {
   }
   const auto position = mesh.geometry().node_positions().host();
   if (mesh.domain().communicator().ranks() == 1) return streamfunction(topology, position, flux);
-  const Gathering<Node> nodes(mesh.domain());
-  const Gathering<Face> faces(mesh.domain());
-  const std::optional<Topology> whole = gather_topology(mesh);
-  const std::vector<Vector3> whole_position = nodes.gather(std::span<const Vector3>(position));
-  const std::vector<Real> whole_flux = faces.gather(flux);
+  const std::optional<Topology> whole = gathered_topology(mesh);
+  const std::vector<Vector3> whole_position = gathered<Node>(mesh.domain(), position);
+  const std::vector<Real> whole_flux = gathered<Face>(mesh.domain(), flux);
   std::vector<Real> whole_psi;
   on_first_rank(mesh.domain().communicator(),
                 [&] { whole_psi = streamfunction(*whole, whole_position, whole_flux); });
-  std::vector<Real> psi(position.size());
-  nodes.scatter(whole_psi, std::span(psi));
-  Field<Node> with_ghosts(Executor::serial(), mesh.domain().extent<Node>(), "streamfunction", "m2/s");
-  with_ghosts.copy_from_host(psi);
-  exchange_ghosts(mesh.domain(), with_ghosts);
-  return with_ghosts.to_host();
+  return scattered<Node>(mesh.domain(), std::span<const Real>(whole_psi));
 }
 
 }  // namespace curlew

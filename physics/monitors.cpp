@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <limits>
 
 #include "kernels/reduction.hpp"
@@ -72,15 +74,46 @@ std::string extent(const PointLocator& locator) {
   return fmt::format("the mesh, which reaches from {} to {} m", text(locator.low()), text(locator.high()));
 }
 
-/// Of `value(id)` over all entities; `position(id)` is asked for at the two that count.
+/// The largest of `value(id)` over all entities of all ranks; `position(id)` is asked for at the one that
+/// counts, the lowest in the order of the whole mesh.
 template <class E, class Value, class Position>
-Extrema extrema_over(Range<E> range, const Value& value, const Position& position) {
-  Id<E> least = *range.begin(), most = least;
-  for (const Id<E> i : range) {
-    if (value(i) < value(least)) least = i;
-    if (value(i) > value(most)) most = i;
+Extremum largest(const Domain& domain, const Value& value, const Position& position) {
+  constexpr Real nothing = -std::numeric_limits<Real>::infinity();
+  const Halo<E>& halo = domain.halo<E>();
+  Real most = nothing;
+  GlobalIndex first = halo.total();
+  std::optional<Id<E>> place;
+  for (const Id<E> i : halo.owned()) {
+    const Real v = value(i);
+    if (v > most || (v == most && halo.global(i) < first)) {
+      most = v;
+      first = halo.global(i);
+      place = i;
+    }
   }
-  return {{value(least), position(least)}, {value(most), position(most)}};
+  const Real own = most;
+  const Communicator& communicator = domain.communicator();
+  communicator.maxima({&most, 1});
+  // Indices are exact as Real. That of the lowest of the ranks that have the largest value:
+  Real order = place && own == most ? -static_cast<Real>(first) : nothing;
+  communicator.maxima({&order, 1});
+  std::array<Real, 4> result{};
+  if (order == nothing) {
+    result.fill(std::numeric_limits<Real>::quiet_NaN());
+  } else if (place && own == most && first == static_cast<GlobalIndex>(-order)) {
+    const Vector3 x = position(*place);
+    result = {own, x.x, x.y, x.z};
+  }
+  communicator.share(result);
+  return {result[0], {result[1], result[2], result[3]}};
+}
+
+template <class E, class Value, class Position>
+Extrema extrema_over(const Domain& domain, const Value& value, const Position& position) {
+  Extremum least = largest<E>(
+      domain, [&](Id<E> i) { return -value(i); }, position);
+  least.value = -least.value;
+  return {least, largest<E>(domain, value, position)};
 }
 
 template <class E>
@@ -90,11 +123,13 @@ struct TermOfEntity {
 };
 
 template <class E, class Value>
-Real weighted_sum(Range<E> range, const std::vector<Real>& weights, const Value& value) {
+Real weighted_sum(const Domain& domain, const std::vector<Real>& weights, const Value& value) {
+  const Range<E> range = domain.halo<E>().owned();
   std::vector<Real> terms;
-  terms.reserve(weights.size());
+  terms.reserve(at(range.size()));
   for (const Id<E> i : range) terms.push_back(weights[at(i.value())] * value(i));
-  return sum(Executor::serial(), range, TermOfEntity<E>{View<E, const Real>(terms.data(), range.size())});
+  return sum(Executor::serial().among(domain.shared_communicator()), range,
+             TermOfEntity<E>{View<E, const Real>(terms.data(), range.size())});
 }
 
 }  // namespace
@@ -105,11 +140,22 @@ int components(const FieldSnapshot& field) {
 }
 
 PointSampler::PointSampler(const PointLocator& locator, std::vector<Vector3> points)
-    : points_(std::move(points)) {
+    : points_(std::move(points)), communicator_(locator.mesh().domain().shared_communicator()) {
   const auto centroid = locator.mesh().geometry().cell_centroids(MemorySpace::Host);
+  const Halo<Cell>& halo = locator.mesh().domain().halo<Cell>();
+  std::vector<Real> own;  // cells, negative; indices are exact as Real
   for (const Vector3 point : points_) {
     places_.push_back(locator.locate(point));
-    offsets_.push_back(places_.back() ? point - centroid[places_.back()->cell] : Vector3{});
+    const auto& place = places_.back();
+    offsets_.push_back(place ? point - centroid[place->cell] : Vector3{});
+    own.push_back(place ? -static_cast<Real>(halo.global(place->cell))
+                        : -std::numeric_limits<Real>::infinity());
+  }
+  std::vector<Real> lowest = own;
+  communicator_->maxima(lowest);
+  for (std::size_t k = 0; k < points_.size(); ++k) {
+    inside_.push_back(lowest[k] <= 0 && std::isfinite(lowest[k]));
+    if (own[k] != lowest[k]) places_[k].reset();  // another rank's cell comes first
   }
 }
 
@@ -118,7 +164,7 @@ PointSampler PointSampler::at_points(const PointLocator& locator, const std::str
   PointSampler sampler(locator, std::move(points));
   std::string outside;
   for (std::size_t k = 0; k < sampler.points_.size(); ++k) {
-    if (sampler.places_[k]) continue;
+    if (sampler.inside_[k]) continue;
     outside += fmt::format("{}point {} at {}", outside.empty() ? "" : ", ", k, text(sampler.points_[k]));
   }
   if (!outside.empty())
@@ -135,7 +181,7 @@ PointSampler PointSampler::on_line(const PointLocator& locator, const std::strin
     points.push_back((1 - s) * from + s * to);
   }
   PointSampler sampler(locator, std::move(points));
-  if (std::ranges::none_of(sampler.places_, [](const auto& place) { return place.has_value(); })) {
+  if (std::ranges::count(sampler.inside_, true) == 0) {
     throw InputError(fmt::format("monitor '{}': none of the {} points from {} to {} is in {}", monitor, count,
                                  text(from), text(to), extent(locator)));
   }
@@ -143,6 +189,7 @@ PointSampler PointSampler::on_line(const PointLocator& locator, const std::strin
 }
 
 std::vector<Real> PointSampler::operator()(const FieldSnapshot& field) const {
+  const std::size_t count = at(components(field));
   std::vector<Real> values;
   std::visit(
       [&](const auto& snapshot) {
@@ -150,11 +197,17 @@ std::vector<Real> PointSampler::operator()(const FieldSnapshot& field) const {
           if (places_[k]) {
             append(values, at_place(snapshot, *places_[k], offsets_[k]));
           } else {
-            values.insert(values.end(), at(components(field)), std::numeric_limits<Real>::quiet_NaN());
+            values.insert(values.end(), count, 0);  // another rank's
           }
         }
       },
       field);
+  communicator_->share(values);
+  for (std::size_t k = 0; k < places_.size(); ++k) {
+    if (!inside_[k])
+      std::fill_n(values.begin() + static_cast<std::ptrdiff_t>(k * count), count,
+                  std::numeric_limits<Real>::quiet_NaN());
+  }
   return values;
 }
 
@@ -162,10 +215,10 @@ std::vector<Extrema> extrema(const Mesh& mesh, const FieldSnapshot& field) {
   const auto node_position = mesh.geometry().node_positions(MemorySpace::Host);
   const auto centroid = mesh.geometry().cell_centroids(MemorySpace::Host);
   const auto over_nodes = [&](const auto& value) {
-    return extrema_over(mesh.topology().nodes(), value, [&](Id<Node> n) { return node_position[n]; });
+    return extrema_over<Node>(mesh.domain(), value, [&](Id<Node> n) { return node_position[n]; });
   };
   const auto over_cells = [&](const auto& value) {
-    return extrema_over(mesh.topology().cells(), value, [&](Id<Cell> c) { return centroid[c]; });
+    return extrema_over<Cell>(mesh.domain(), value, [&](Id<Cell> c) { return centroid[c]; });
   };
   return visit_values(field, Overloaded{[&](NodeScalars values) -> std::vector<Extrema> {
                                           return {over_nodes([&](Id<Node> n) { return values[n]; })};
@@ -195,22 +248,23 @@ VolumeAverage::VolumeAverage(const Mesh& mesh, const std::string& monitor,
   }
   node_volumes_.resize(at(topology.nodes().size()));
   cell_volumes_.resize(at(topology.cells().size()));
-  for (const Id<Cell> c : topology.cells()) {
+  for (Index k = 0; k < topology.cells().size(); ++k) {
+    const Id<Cell> c = topology.cell_in_order(k);
     if (region && topology.region_of_cell()[at(c.value())] != found - names.begin()) continue;
     cell_volumes_[at(c.value())] = mesh.geometry().cell_volumes()[at(c.value())];
     visit_corner_volumes(topology, mesh.geometry(), c,
                          [&](Id<Node> n, Real volume) { node_volumes_[at(n.value())] += volume; });
   }
-  volume_ = weighted_sum(topology.cells(), cell_volumes_, [](Id<Cell>) { return Real(1); });
+  volume_ = weighted_sum<Cell>(mesh.domain(), cell_volumes_, [](Id<Cell>) { return Real(1); });
 }
 
 std::vector<Real> VolumeAverage::operator()(const FieldSnapshot& field) const {
   const auto over_cells = [&](const auto& value) {
-    return weighted_sum(mesh_.topology().cells(), cell_volumes_, value) / volume_;
+    return weighted_sum<Cell>(mesh_.domain(), cell_volumes_, value) / volume_;
   };
   return visit_values(field, Overloaded{[&](NodeScalars values) -> std::vector<Real> {
-                                          return {weighted_sum(mesh_.topology().nodes(), node_volumes_,
-                                                               [=](Id<Node> n) { return values[n]; }) /
+                                          return {weighted_sum<Node>(mesh_.domain(), node_volumes_,
+                                                                     [=](Id<Node> n) { return values[n]; }) /
                                                   volume_};
                                         },
                                         [&](CellScalars values) -> std::vector<Real> {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <variant>
@@ -30,6 +31,9 @@ using FieldSnapshot = std::variant<View<Node, const Real>, View<Cell, const Vect
 /// 1 for a scalar, 3 for a vector.
 int components(const FieldSnapshot& field);
 
+// On a mesh divided among ranks all of the following is done by all ranks together, from views that hold the
+// values of ghosts too; every rank gets the results of one rank, to the bit.
+
 /// Fields at points: node values interpolated as NodeInterpolation says, cell values those of the cell that
 /// holds the point, with the gradient times the distance from its centroid where there is one.
 class PointSampler {
@@ -50,8 +54,10 @@ class PointSampler {
   PointSampler(const PointLocator& locator, std::vector<Vector3> points);
 
   std::vector<Vector3> points_;
-  std::vector<std::optional<NodeInterpolation>> places_;
-  std::vector<Vector3> offsets_;  // from the centroid of the point's cell [m]
+  std::vector<bool> inside_;                              // whether the point is in the mesh
+  std::vector<std::optional<NodeInterpolation>> places_;  // of the points in cells of this rank
+  std::vector<Vector3> offsets_;                          // from the centroid of the point's cell [m]
+  std::shared_ptr<const Communicator> communicator_;
 };
 
 struct Extremum {
@@ -64,7 +70,7 @@ struct Extrema {
 };
 
 /// Smallest and largest value (in cells: at centroids) and where, at the lowest node or cell if at several:
-/// one pair for a scalar, four for a vector (x, y, z, magnitude).
+/// one pair for a scalar, four for a vector (x, y, z, magnitude). What is not a number is passed over.
 std::vector<Extrema> extrema(const Mesh& mesh, const FieldSnapshot& field);
 
 /// Volume means over the mesh or one region: cell values weighted by the cells' volumes, node values by the

@@ -3,12 +3,14 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
 #include <csignal>
+#include <sstream>
 #include <stdexcept>
 #include <thread>
 
@@ -103,8 +105,11 @@ type = "insulated"
 
 }  // namespace
 
-Program::Program(const std::filesystem::path& folder, const std::vector<std::string>& arguments) {
-  std::vector<std::string> words{CURLEW_PROGRAM};
+Program::Program(const std::filesystem::path& folder, const std::vector<std::string>& arguments, int ranks)
+    : launched_(ranks > 0) {
+  std::vector<std::string> words;
+  if (launched_) words = {CURLEW_MPIEXEC, "-n", std::to_string(ranks)};
+  words.emplace_back(CURLEW_PROGRAM);
   words.insert(words.end(), arguments.begin(), arguments.end());
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());
@@ -118,8 +123,17 @@ Program::Program(const std::filesystem::path& folder, const std::vector<std::str
     };
     // What the program sets itself where it is not set, at the price of a second start.
     ::setenv("GOMP_SPINCOUNT", "4000", 0);
+    if (launched_) {
+      // More ranks than cores, and as root where the tests run as root.
+      ::setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 1);
+      ::setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 1);
+      ::setenv("OMPI_MCA_rmaps_base_oversubscribe", "1", 1);
+      ::setenv("OMPI_MCA_hwloc_base_binding_policy", "none", 1);
+      ::setenv("OMPI_MCA_mpi_yield_when_idle", "1", 1);
+      ::setenv("OMP_NUM_THREADS", "1", 1);
+    }
     if (::chdir(folder.c_str()) == 0 && redirect(out, STDOUT_FILENO) && redirect(error, STDERR_FILENO)) {
-      ::execv(CURLEW_PROGRAM, argv.data());
+      ::execv(argv[0], argv.data());
     }
     ::_exit(127);
   }
@@ -127,12 +141,24 @@ Program::Program(const std::filesystem::path& folder, const std::vector<std::str
 
 Program::~Program() {
   if (ended()) return;
-  ::kill(process_, SIGKILL);
+  ::kill(process_, launched_ ? SIGTERM : SIGKILL);  // mpirun ends the ranks
   wait();
 }
 
 void Program::send(int signal) const {
   ::kill(process_, signal);
+}
+
+std::vector<pid_t> Program::rank_processes() const {
+  std::vector<pid_t> processes;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+    // PID (NAME) STATE PARENT
+    const std::string status = read_text(entry.path() / "stat");
+    const auto name_end = status.rfind(')');
+    if (name_end == std::string::npos || status.find("(curlew)") == std::string::npos) continue;
+    if (std::stoi(status.substr(name_end + 4)) == process_) processes.push_back(std::stoi(status));
+  }
+  return processes;
 }
 
 bool Program::ended() {
@@ -157,8 +183,9 @@ Outcome Program::wait() {
           read_text(streams_ / "error")};
 }
 
-Outcome run_curlew(const std::filesystem::path& folder, const std::vector<std::string>& arguments) {
-  return Program(folder, arguments).wait();
+Outcome run_curlew(const std::filesystem::path& folder, const std::vector<std::string>& arguments,
+                   int ranks) {
+  return Program(folder, arguments, ranks).wait();
 }
 
 CaseFolder::CaseFolder(CellType type, Index blocks) {
@@ -167,15 +194,35 @@ CaseFolder::CaseFolder(CellType type, Index blocks) {
   write_text(*this / "case.toml", std::string(case_text) + (plane ? "" : solid_boundaries));
 }
 
-Outcome CaseFolder::run(std::vector<std::string> arguments) const {
+Outcome CaseFolder::run(std::vector<std::string> arguments, int ranks) const {
   arguments.insert(arguments.begin(), {"run", "case.toml", "--quiet"});
-  return run_curlew(path(), arguments);
+  return run_curlew(path(), arguments, ranks);
 }
 
 void CaseFolder::edit(const std::string& from, const std::string& to) const {
   std::string text = read_text(*this / "case.toml");
   text.replace(text.find(from), from.size(), to);
   write_text(*this / "case.toml", text);
+}
+
+JacobiCase::JacobiCase(CellType type, Index blocks) : CaseFolder(type, blocks) {
+  edit("[boundary.left]", "[solver.temperature]\npreconditioner = \"jacobi\"\n\n[boundary.left]");
+}
+
+void JacobiCase::run_to(const std::string& directory, int ranks, std::vector<std::string> arguments) const {
+  arguments.insert(arguments.end(), {"--output", directory});
+  const Outcome outcome = run(arguments, ranks);
+  EXPECT_EQ(outcome.status, 0) << outcome.error;
+  EXPECT_EQ(outcome.error, "");
+}
+
+std::vector<std::string> errors_in(const Outcome& outcome) {
+  std::vector<std::string> errors;
+  std::istringstream lines(outcome.error);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with("error: ")) errors.push_back(line);
+  }
+  return errors;
 }
 
 int line_of(const std::filesystem::path& file, const std::string& text) {
@@ -193,6 +240,17 @@ std::map<std::string, std::string> contents(const std::filesystem::path& directo
     files[std::filesystem::relative(entry.path(), directory)] = read_text(entry.path());
   }
   return files;
+}
+
+void expect_same_files(const std::filesystem::path& a, const std::filesystem::path& b) {
+  const auto in_a = contents(a), in_b = contents(b);
+  for (const auto& [name, bytes] : in_a) {
+    const auto other = in_b.find(name);
+    EXPECT_NE(other, in_b.end()) << name << " is missing";
+    if (other == in_b.end()) continue;
+    EXPECT_TRUE(other->second == bytes) << name << " differs";
+  }
+  EXPECT_EQ(in_a.size(), in_b.size());
 }
 
 int line_count(const std::filesystem::path& file) {

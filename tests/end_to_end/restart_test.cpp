@@ -17,18 +17,6 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
-/// Compares what two runs left, file by file, byte by byte.
-void expect_same_files(const std::filesystem::path& a, const std::filesystem::path& b) {
-  const auto in_a = contents(a), in_b = contents(b);
-  for (const auto& [name, bytes] : in_a) {
-    const auto other = in_b.find(name);
-    EXPECT_NE(other, in_b.end()) << name << " is missing";
-    if (other == in_b.end()) continue;
-    EXPECT_TRUE(other->second == bytes) << name << " differs";
-  }
-  EXPECT_EQ(in_a.size(), in_b.size());
-}
-
 struct Restarted {
   CellType type;
   std::string scheme;

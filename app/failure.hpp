@@ -1,0 +1,42 @@
+// Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
+#pragma once
+
+#include <exception>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "mesh/communicator.hpp"
+
+namespace curlew {
+
+/// What the program exits with, unless a signal ended the run.
+namespace exit_status {
+inline constexpr int done = 0, internal_error = 1, bad_input = 2, diverged = 3;
+}
+
+/// How a command fails.
+struct Failure {
+  int status = exit_status::internal_error;  ///< for the program to exit with
+  std::vector<std::string> messages;         ///< what to tell, a sentence each
+};
+
+/// What an exception means for the program.
+Failure failure_of(const std::exception_ptr& thrown);
+
+/// A failure that all ranks know of, on whichever it happened; rank 0 tells it.
+class SharedFailure : public std::exception {
+ public:
+  explicit SharedFailure(Failure failure) : failure_(std::move(failure)) {}
+  const Failure& failure() const { return failure_; }
+
+ private:
+  Failure failure_;
+};
+
+/// Has every rank carry out `action`. Where it throws on any of them, all throw a SharedFailure with what the
+/// lowest of these has to tell; on one rank alone what it throws goes through as it is. Within `action` no
+/// rank may wait for another one after what can fail on one of them only.
+void together(const Communicator& ranks, const std::function<void()>& action);
+
+}  // namespace curlew

@@ -1,0 +1,184 @@
+// Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cmath>
+#include <random>
+
+#include "app/failure.hpp"
+#include "app/field_files.hpp"
+#include "kernels/error.hpp"
+#include "mesh/box.hpp"
+#include "mesh/gather.hpp"
+#include "operators/cell_gradient.hpp"
+#include "physics/monitors.hpp"
+#include "tests/app/output_directory.hpp"
+#include "tests/mesh/shelf.hpp"
+#include "tests/mpi/parted.hpp"
+
+namespace curlew {
+namespace {
+
+using test::OutputDirectory;
+using test::read_text;
+
+/// A temperature and its gradient on a mesh, and a field that has its extrema at several nodes.
+class Values final : public Snapshot {
+ public:
+  explicit Values(const Mesh& mesh) : nodes_(mesh.topology().nodes().size()) {
+    for (const Vector3 x : mesh.geometry().node_positions().host()) {
+      temperature_.push_back(std::sin(3 * x.x + x.y) + x.z / 3);
+      stepped_.push_back(std::floor(3 * x.x));
+    }
+    gradient_ = cell_gradients(mesh, temperature_);
+  }
+  FieldSnapshot field(const std::string& name) override {
+    if (name == "temperature") return View<Node, const Real>(temperature_.data(), nodes_);
+    if (name == "stepped") return View<Node, const Real>(stepped_.data(), nodes_);
+    return View<Cell, const Vector3>(gradient_.data(), static_cast<Index>(gradient_.size()));
+  }
+  std::span<const Real> patch_flows() override { return {}; }
+
+ private:
+  Index nodes_;
+  std::vector<Real> temperature_, stepped_;
+  std::vector<Vector3> gradient_;
+};
+
+const std::vector<FieldDescription> fields{
+    {"temperature", "K", 1}, {"stepped", "1", 1}, {"gradient", "K/m", 3}};
+
+void expect_same_bits(const std::vector<Real>& got, const std::vector<Real>& expected) {
+  ASSERT_EQ(got.size(), expected.size());
+  for (std::size_t k = 0; k < got.size(); ++k)
+    EXPECT_EQ(std::bit_cast<std::uint64_t>(got[k]), std::bit_cast<std::uint64_t>(expected[k])) << k;
+}
+
+class OnRanks : public testing::TestWithParam<ShelfMesh> {};
+
+TEST_P(OnRanks, files_of_fields_have_the_bytes_of_one_rank) {
+  const Parted mesh = divided(GetParam().raw);
+  Values whole(mesh.whole), part(mesh.part);
+  const OutputDirectory ours, expected;
+  FieldFiles(expected.path(), "whole", mesh.whole, std::nullopt).write(3, 0.5, fields, whole);
+  FieldFiles(ours.path(), "whole", mesh.part, std::nullopt).write(3, 0.5, fields, part);
+  if (all_ranks()->rank() > 0) {
+    EXPECT_EQ(ours.names(), "");
+    return;
+  }
+  EXPECT_EQ(ours.names(), expected.names());
+  for (const char* name : {"whole.hdf.series", "fields/whole_000003.hdf"})
+    EXPECT_TRUE(read_text(ours / name) == read_text(expected / name)) << name;
+}
+
+TEST_P(OnRanks, points_have_the_values_of_one_rank) {
+  const Parted mesh = divided(GetParam().raw);
+  Values whole(mesh.whole), part(mesh.part);
+  const PointLocator of_whole(mesh.whole), of_part(mesh.part);
+  // Anywhere, and at nodes and centroids of faces, where several cells meet.
+  std::mt19937 generator(5);
+  std::uniform_real_distribution<Real> place(-0.1, 1.1);
+  std::vector<Vector3> points;
+  const Vector3 low = of_whole.low(), size = of_whole.high() - low;
+  for (int k = 0; k < 200; ++k) {
+    points.push_back(
+        low + Vector3{place(generator) * size.x, place(generator) * size.y, place(generator) * size.z});
+  }
+  for (const Vector3 x : mesh.whole.geometry().node_positions().host()) points.push_back(x);
+  for (const Vector3 x : mesh.whole.geometry().face_centroids().host()) points.push_back(x);
+  std::vector<Vector3> inside, outside;
+  for (const Vector3 x : points) (of_whole.locate(x) ? inside : outside).push_back(x);
+  const PointSampler expected = PointSampler::at_points(of_whole, "p", inside);
+  const PointSampler ours = PointSampler::at_points(of_part, "p", inside);
+  for (const auto& field : fields)
+    expect_same_bits(ours(part.field(field.name)), expected(whole.field(field.name)));
+  for (const Vector3 x : outside) EXPECT_THROW(PointSampler::at_points(of_part, "p", {x}), InputError);
+  // A line that leaves the mesh.
+  const Vector3 from = low - 0.21 * size, to = low + 1.13 * size;
+  const PointSampler line = PointSampler::on_line(of_whole, "l", from, to, 37);
+  const PointSampler our_line = PointSampler::on_line(of_part, "l", from, to, 37);
+  for (const auto& field : fields)
+    expect_same_bits(our_line(part.field(field.name)), line(whole.field(field.name)));
+  EXPECT_THROW(PointSampler::on_line(of_part, "l", low - size, low - 2 * size, 4), InputError);
+}
+
+TEST_P(OnRanks, extrema_and_means_are_those_of_one_rank) {
+  const Parted mesh = divided(GetParam().raw);
+  Values whole(mesh.whole), part(mesh.part);
+  const VolumeAverage of_whole(mesh.whole, "a", mesh.whole.topology().region_names()[0]);
+  const VolumeAverage of_part(mesh.part, "a", mesh.whole.topology().region_names()[0]);
+  for (const auto& field : fields) {
+    const auto expected = extrema(mesh.whole, whole.field(field.name));
+    const auto ours = extrema(mesh.part, part.field(field.name));
+    ASSERT_EQ(ours.size(), expected.size());
+    for (std::size_t k = 0; k < ours.size(); ++k) {
+      for (const auto& [a, b] : {std::pair(ours[k].min, expected[k].min), {ours[k].max, expected[k].max}}) {
+        expect_same_bits({a.value, a.position.x, a.position.y, a.position.z},
+                         {b.value, b.position.x, b.position.y, b.position.z});
+      }
+    }
+    expect_same_bits(of_part(part.field(field.name)), of_whole(whole.field(field.name)));
+  }
+}
+
+TEST_P(OnRanks, what_was_gathered_is_scattered_again) {
+  const Parted mesh = divided(GetParam().raw);
+  const Halo<Face>& halo = mesh.domain().halo<Face>();
+  std::vector<Real> two_each;
+  for (const Id<Face> f : halo.all()) {
+    const auto g = static_cast<Real>(halo.global(f));
+    two_each.insert(two_each.end(), {g, -g});
+  }
+  const std::vector<Real> whole = gathered<Face>(mesh.domain(), std::span<const Real>(two_each), 2);
+  if (all_ranks()->rank() == 0) {
+    ASSERT_EQ(whole.size(), 2 * at(halo.total()));
+    for (std::size_t g = 0; g < at(halo.total()); ++g) EXPECT_EQ(whole[2 * g + 1], -static_cast<Real>(g));
+  } else {
+    EXPECT_TRUE(whole.empty());
+  }
+  EXPECT_EQ(scattered<Face>(mesh.domain(), std::span(whole), 2), two_each);
+  EXPECT_THROW(scattered<Face>(mesh.domain(), std::span(whole), 3), InputError);
+}
+
+INSTANTIATE_TEST_SUITE_P(Shelf, OnRanks, testing::ValuesIn(shelf()),
+                         [](const auto& mesh) { return mesh.param.name; });
+
+TEST(Together, all_throw_what_the_lowest_has_to_tell) {
+  const Communicator& ranks = *all_ranks();
+  if (ranks.ranks() == 1) {
+    EXPECT_THROW(together(ranks, [] { throw InputError("here"); }), InputError);
+    return;
+  }
+  EXPECT_NO_THROW(together(ranks, [] {}));
+  const auto told = [&](int first) {
+    try {
+      together(ranks, [&] {
+        if (ranks.rank() >= first) throw DivergedError("at rank " + std::to_string(ranks.rank()));
+      });
+    } catch (const SharedFailure& shared) {
+      EXPECT_EQ(shared.failure().status, 3);
+      return shared.failure().messages;
+    }
+    return std::vector<std::string>{"nothing"};
+  };
+  EXPECT_EQ(told(0), std::vector<std::string>{"at rank 0"});
+  EXPECT_EQ(told(1), std::vector<std::string>{"rank 1: at rank 1"});
+  EXPECT_EQ(told(ranks.ranks()), std::vector<std::string>{"nothing"});
+}
+
+TEST(Ranks, share_values_to_the_bit) {
+  const Communicator& ranks = *all_ranks();
+  std::vector<Real> values(static_cast<std::size_t>(ranks.ranks()) + 2, 0);
+  const std::vector<Real> expected{-0.0, 1e-310, std::numeric_limits<Real>::infinity(), 0.1};
+  if (ranks.rank() == ranks.ranks() - 1) std::copy_n(expected.begin(), 3, values.begin());
+  ranks.share(values);
+  expect_same_bits({values.begin(), values.begin() + 3}, {expected.begin(), expected.begin() + 3});
+  std::vector<Real> largest{static_cast<Real>(ranks.rank()), -static_cast<Real>(ranks.rank())};
+  ranks.maxima(largest);
+  EXPECT_EQ(largest[0], ranks.ranks() - 1);
+  EXPECT_EQ(largest[1], 0);
+  EXPECT_GE(ranks.place().cores, 1);
+}
+
+}  // namespace
+}  // namespace curlew
