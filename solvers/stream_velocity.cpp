@@ -7,22 +7,36 @@ namespace curlew {
 
 namespace {
 
-/// Without a reduction over all ranks where there are no loops.
+/// What this rank has of an inner product.
+template <class X, class Y>
+BinnedSum own_product(const X& x, const Y& y) {
+  return detail::own_sum(x.executor(), x.owned(),
+                         ProductOfEntity<typename X::Entity, typename X::Value>{x.view(), y.view()});
+}
+
 template <Cochain a, Cochain b>
-Real inner_product_of_stream(const StreamAndFaceValues<a>& x, const StreamAndFaceValues<b>& y) {
-  const Real of_edges = inner_product(x.stream, y.stream);
-  return x.loop.size() == 0 ? of_edges : of_edges + inner_product(x.loop, y.loop);
+BinnedSum own_product_of_stream(const StreamAndFaceValues<a>& x, const StreamAndFaceValues<b>& y) {
+  BinnedSum sum = own_product(x.stream, y.stream);
+  sum.add(own_product(x.loop, y.loop));
+  return sum;
+}
+
+/// Over all ranks, in one reduction for all fields.
+Real total(const Executor& executor, const BinnedSum& own) {
+  return (executor.ranks() ? executor.ranks()->sum(own) : own).value();
 }
 
 }  // namespace
 
 template <Cochain kind>
 Real squared_norm_of_stream(const StreamAndFaceValues<kind>& x) {
-  return inner_product_of_stream(x, x);
+  return total(x.stream.executor(), own_product_of_stream(x, x));
 }
 template <Cochain a, Cochain b>
 Real inner_product(const StreamAndFaceValues<a>& x, const StreamAndFaceValues<b>& y) {
-  return inner_product_of_stream(x, y) + inner_product(x.velocity, y.velocity);
+  BinnedSum sum = own_product_of_stream(x, y);
+  sum.add(own_product(x.velocity, y.velocity));
+  return total(x.stream.executor(), sum);
 }
 template <Cochain kind>
 void linear_combination(Real a, const StreamAndFaceValues<kind>& x, Real b, StreamAndFaceValues<kind>& y) {

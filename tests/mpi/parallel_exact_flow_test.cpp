@@ -35,14 +35,13 @@ RawMesh without(const RawMesh& raw, const std::function<bool(Vector3)>& is_insid
   return kept;
 }
 
-/// A channel past two bodies; in space one of them is a column from wall to wall, the other a block.
+/// A channel past two bodies, in space columns from wall to wall at right angles.
 RawMesh past_two_bodies(CellType type) {
   const bool plane = type == CellType::Triangle || type == CellType::Quadrilateral;
-  RawMesh raw = plane ? make_box(type, {12, 6, 0}, {2, 1, 0}) : make_box(type, {8, 4, 4}, {2, 1, 1});
+  const RawMesh raw = plane ? make_box(type, {12, 6, 0}, {2, 1, 0}) : make_box(type, {6, 3, 3}, {2, 1, 1});
   return without(raw, [plane](Vector3 x) {
-    const bool first = std::abs(x.x - 0.6) < 0.25 && std::abs(x.y - 0.5) < 0.3;
-    const bool second = std::abs(x.x - 1.4) < 0.25 && std::abs(x.y - 0.5) < 0.3;
-    return first || (second && (plane || std::abs(x.z - 0.5) < 0.3));
+    const int i = static_cast<int>(3 * x.x), j = static_cast<int>(3 * x.y), k = static_cast<int>(3 * x.z);
+    return (i == 1 && j == 1) || (i == 4 && (plane ? j : k) == 1);
   });
 }
 
@@ -86,10 +85,10 @@ TEST(ExactFlowOnRanks, has_the_bits_of_one_rank_where_ways_differ_and_no_cell_le
       };
       ExactFractionalStep whole(Executor::serial(), mesh.whole, settings(mesh.whole));
       ExactFractionalStep part(Executor::serial().among(all_ranks()), mesh.part, settings(mesh.part));
-      EXPECT_EQ(part.loops(), whole.loops());
-      EXPECT_GE(part.loops(), open || type != CellType::Tetrahedron ? 2 : 1);
+      EXPECT_EQ(part.loops(), 2);
+      EXPECT_EQ(whole.loops(), 2);
       expect_same_report(part.start(*swirl, 0), whole.start(*swirl, 0));
-      for (int k = 0; k < 3; ++k) {
+      for (int k = 0; k < 2; ++k) {
         expect_same_report(part.advance(0.01), whole.advance(0.01));
         expect_same_unknowns(mesh, part, whole);
         expect_no_outflow(mesh.part, part);
@@ -99,14 +98,14 @@ TEST(ExactFlowOnRanks, has_the_bits_of_one_rank_where_ways_differ_and_no_cell_le
   }
 }
 
-TEST(ExactFlowOnRanks, has_the_bits_of_one_rank_in_every_scheme_on_every_backend) {
+TEST(ExactFlowOnRanks, has_the_bits_of_one_rank_in_schemes_and_on_backends) {
   const Parted mesh = divided(past_two_bodies(CellType::Triangle));
-  for (const Executor& executor : {Executor::openmp(2), Executor::debug_device()}) {
-    for (const FlowScheme scheme : {FlowScheme::CrankNicolsonAb2, FlowScheme::SspRk3, FlowScheme::Midpoint}) {
-      FlowSettings whole = channel(mesh.whole), part = channel(mesh.part);
-      whole.scheme = part.scheme = scheme;
-      expect_same_run<ExactFractionalStep>(mesh, whole, part, *swirl, 2, executor);
-    }
+  for (const auto& [scheme, executor] : {std::pair(FlowScheme::CrankNicolsonAb2, Executor::openmp(2)),
+                                         std::pair(FlowScheme::SspRk3, Executor::debug_device()),
+                                         std::pair(FlowScheme::Midpoint, Executor::serial())}) {
+    FlowSettings whole = channel(mesh.whole), part = channel(mesh.part);
+    whole.scheme = part.scheme = scheme;
+    expect_same_run<ExactFractionalStep>(mesh, whole, part, *swirl, 2, executor);
   }
 }
 
@@ -147,14 +146,14 @@ TEST(ExactFlowOnRanks, with_multigrid_of_each_rank_alone_comes_to_the_same_flow)
     for (FlowSettings* settings : {&of_whole, &of_part}) {
       settings->pressure_preconditioning = settings->streamfunction_preconditioning =
           Preconditioning::Multigrid;
-      settings->momentum.relative_tolerance = settings->pressure.relative_tolerance = 1e-12;
-      settings->streamfunction.relative_tolerance = 1e-12;
+      settings->momentum.relative_tolerance = settings->pressure.relative_tolerance = 1e-13;
+      settings->streamfunction.relative_tolerance = 1e-13;
     }
     ExactFractionalStep whole(Executor::serial(), mesh.whole, of_whole);
     ExactFractionalStep part(Executor::serial().among(all_ranks()), mesh.part, of_part);
     whole.start(*swirl, 0);
     part.start(*swirl, 0);
-    for (int k = 0; k < 4; ++k) {
+    for (int k = 0; k < 3; ++k) {
       whole.advance(0.01);
       part.advance(0.01);
     }

@@ -104,8 +104,8 @@ inline FlowSettings settings_with_jacobi(const Mesh& mesh, const FlowBoundary& b
   settings.pressure_preconditioning = settings.streamfunction_preconditioning = Preconditioning::Jacobi;
   settings.viscosity = 0.02;
   settings.density = 1.7;
-  settings.momentum.relative_tolerance = settings.pressure.relative_tolerance = 1e-7;
-  settings.streamfunction.relative_tolerance = 1e-7;
+  settings.momentum.relative_tolerance = settings.pressure.relative_tolerance = 1e-5;
+  settings.streamfunction.relative_tolerance = 1e-5;
   return settings;
 }
 

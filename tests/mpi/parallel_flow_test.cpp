@@ -50,7 +50,7 @@ RawMesh distorted_box(CellType type, std::array<Index, 3> blocks) {
 }
 
 TEST(FlowOnRanks, has_the_bits_of_one_rank_in_every_scheme) {
-  const Parted mesh = divided(distorted_box(CellType::Triangle, {7, 6, 0}));
+  const Parted mesh = divided(distorted_box(CellType::Triangle, {6, 5, 0}));
   for (const FlowScheme scheme : {FlowScheme::Sbdf2, FlowScheme::CrankNicolsonAb2, FlowScheme::Euler,
                                   FlowScheme::SspRk2, FlowScheme::SspRk3, FlowScheme::SspRk4}) {
     FlowSettings whole = channel(mesh.whole), part = channel(mesh.part);
@@ -59,15 +59,16 @@ TEST(FlowOnRanks, has_the_bits_of_one_rank_in_every_scheme) {
   }
 }
 
-TEST(FlowOnRanks, has_the_bits_of_one_rank_with_every_convection_on_every_backend) {
+TEST(FlowOnRanks, has_the_bits_of_one_rank_with_every_convection_and_on_backends) {
   const Parted mesh = divided(distorted_box(CellType::Quadrilateral, {8, 7, 0}));
-  for (const Executor& executor : {Executor::openmp(2), Executor::debug_device()}) {
-    for (const ConvectionScheme convection : {ConvectionScheme::Upwind, ConvectionScheme::Blended,
-                                              ConvectionScheme::LinearUpwind, ConvectionScheme::None}) {
-      FlowSettings whole = channel(mesh.whole), part = channel(mesh.part);
-      whole.convection = part.convection = convection;
-      expect_same_run<ClassicalFractionalStep>(mesh, whole, part, *swirl, 2, executor);
-    }
+  for (const auto& [convection, executor] :
+       {std::pair(ConvectionScheme::Upwind, Executor::openmp(2)),
+        std::pair(ConvectionScheme::LinearUpwind, Executor::debug_device()),
+        std::pair(ConvectionScheme::Blended, Executor::serial()),
+        std::pair(ConvectionScheme::None, Executor::openmp(2))}) {
+    FlowSettings whole = channel(mesh.whole), part = channel(mesh.part);
+    whole.convection = part.convection = convection;
+    expect_same_run<ClassicalFractionalStep>(mesh, whole, part, *swirl, 2, executor);
   }
 }
 
@@ -87,17 +88,17 @@ TEST(FlowOnRanks, has_the_bits_of_one_rank_where_a_force_holds_the_mean_flow) {
 }
 
 TEST(FlowOnRanks, with_multigrid_of_each_rank_alone_comes_to_the_same_flow) {
-  const Parted mesh = divided(make_box(CellType::Triangle, {24, 24, 0}));
+  const Parted mesh = divided(make_box(CellType::Triangle, {16, 16, 0}));
   FlowSettings of_whole = channel(mesh.whole), of_part = channel(mesh.part);
   for (FlowSettings* settings : {&of_whole, &of_part}) {
     settings->pressure_preconditioning = Preconditioning::Multigrid;
-    settings->momentum.relative_tolerance = settings->pressure.relative_tolerance = 1e-12;
+    settings->momentum.relative_tolerance = settings->pressure.relative_tolerance = 1e-13;
   }
   ClassicalFractionalStep whole(Executor::serial(), mesh.whole, of_whole);
   ClassicalFractionalStep part(Executor::serial().among(all_ranks()), mesh.part, of_part);
   whole.start(*swirl, 0);
   part.start(*swirl, 0);
-  for (int k = 0; k < 5; ++k) {
+  for (int k = 0; k < 3; ++k) {
     EXPECT_LE(whole.advance(0.01).solves.at("pressure").iterations, 30);
     EXPECT_LE(part.advance(0.01).solves.at("pressure").iterations, 90);
   }
@@ -221,7 +222,7 @@ TEST(FlowOnRanks, says_on_all_where_it_fails) {
     ClassicalFractionalStep flow(executor, on, settings);
     flow.start(*swirl, 0);
     try {
-      for (int k = 0; k < 400; ++k) flow.advance(1);
+      for (int k = 0; k < 40; ++k) flow.advance(1);
     } catch (const DivergedError& error) {
       return std::string(error.what());
     }
