@@ -251,10 +251,6 @@ CaseSettings read_case_settings(const Section& root, Location location, const st
   read_mesh(root, settings.mesh, folder);
   settings.output = read_output(root, folder, offer, one_result);
   settings.monitors = read_monitors(root, offer, one_result, diagnostics);
-  if (!one_result) {
-    settings.wall_limit =
-        root.table("time").number("wall_limit", {.allowed = Allowed::Positive, .unit = "s"});
-  }
   return settings;
 }
 
@@ -277,6 +273,10 @@ std::optional<Real> read_step(const Section& section, std::string_view key, cons
                                    duration));
   }
   return step;
+}
+
+std::optional<Real> read_wall_limit(const Section& section) {
+  return section.number("wall_limit", {.allowed = Allowed::Positive, .unit = "s"});
 }
 
 void refuse_with_steady(const Section& section, std::span<const char* const> keys) {

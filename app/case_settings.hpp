@@ -126,10 +126,11 @@ struct SolverSettings {
 
 /// [time] as far as all models share it.
 struct TimeSettings {
-  bool steady = false;  ///< the steady state is what is asked for
-  Real start = 0;       ///< [s]
-  Real end = 0;         ///< [s], after start
-  Real step = 0;        ///< [s]
+  bool steady = false;             ///< the steady state is what is asked for
+  Real start = 0;                  ///< [s]
+  Real end = 0;                    ///< [s], after start
+  Real step = 0;                   ///< [s]
+  std::optional<Real> wall_limit;  ///< wall-clock time after which the run stops [s]
 };
 
 /// What every model's case says.
@@ -139,7 +140,6 @@ struct CaseSettings {
   MeshSettings mesh;
   OutputSettings output;
   std::vector<MonitorSettings> monitors;
-  std::optional<Real> wall_limit;  ///< [time]: wall-clock time after which the run stops [s]
 };
 
 // Readers of the parts that models share. As all of Section: what is wrong is reported, and what is concerned
@@ -155,7 +155,7 @@ void assign(T& member, std::optional<U> value) {
 /// that is there: judging the rest by another model's keys would bury this one error.
 std::string read_model_type(const Section& root, Diagnostics& diagnostics);
 
-/// [case], [mesh], [output], [monitor.*], wall_limit of [time]; relative paths start at `folder`.
+/// [case], [mesh], [output], [monitor.*]; relative paths start at `folder`.
 /// `one_result`: the run has no times in between, and schedules are errors.
 CaseSettings read_case_settings(const Section& root, Location location, const std::filesystem::path& folder,
                                 const ModelOffer& offer, bool one_result, Diagnostics& diagnostics);
@@ -167,6 +167,9 @@ void read_start_and_end(const Section& section, TimeSettings& time, bool end_req
 /// end, where `end` is after `start`.
 std::optional<Real> read_step(const Section& section, std::string_view key, const TimeSettings& time,
                               bool required);
+
+/// `wall_limit` of [time].
+std::optional<Real> read_wall_limit(const Section& section);
 
 /// Reports each of `keys` in [time] as a contradiction to steady = true.
 void refuse_with_steady(const Section& section, std::span<const char* const> keys);

@@ -134,6 +134,7 @@ void FlowReader::read_time() {
   FlowTimeSettings& time = case_.time;
   const Section section = root_.table("time", {.required = true});
   time.steady = section.boolean("steady").value_or(false);
+  time.wall_limit = read_wall_limit(section);
   if (time.steady) {
     refuse_with_steady(section, std::array{"start", "end"});
     assign(time.tolerance, section.number("tolerance", {.allowed = Allowed::Positive, .unit = "1/s"}));

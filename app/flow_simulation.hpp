@@ -23,6 +23,7 @@ class FlowSimulation final : public Simulation {
   const CaseSettings& settings() const override { return settings_; }
   Real start_time() const override { return settings_.time.start; }
   std::optional<Real> end_time() const override;
+  std::optional<Real> wall_limit() const override { return settings_.time.wall_limit; }
   bool one_result() const override { return false; }
 
   void start() override;

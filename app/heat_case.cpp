@@ -21,6 +21,7 @@ void read_time(const Section& root, TimeSettings& time) {
   }
   read_start_and_end(section, time, true);
   assign(time.step, read_step(section, "step", time, true));
+  time.wall_limit = read_wall_limit(section);
 }
 
 void read_materials(const Section& root, HeatCase& heat_case) {

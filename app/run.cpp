@@ -108,8 +108,8 @@ class Run {
   bool writes() const { return ranks_.rank() == 0; }
 
   Requests requests() const {
-    const bool late =
-        settings_.wall_limit && Progress::wall_seconds() - program_began_ >= *settings_.wall_limit;
+    const auto limit = simulation_.wall_limit();
+    const bool late = limit && Progress::wall_seconds() - program_began_ >= *limit;
     std::array<Real, 3> asked{static_cast<Real>(stop_requested()), take_checkpoint_request() ? 1. : 0.,
                               late ? 1. : 0.};
     ranks_.maxima(asked);  // all end after the same step
@@ -167,7 +167,7 @@ class Run {
     summary_.status = done ? RunStatus::Done : RunStatus::Stopped;
     if (asked.out_of_time && !done) {
       progress_.note(fmt::format("[time] wall_limit of {} is over; the last checkpoint is of step {}",
-                                 format_duration(*settings_.wall_limit), simulation_.steps()));
+                                 format_duration(*simulation_.wall_limit()), simulation_.steps()));
     }
     return asked.stop_status;
   }

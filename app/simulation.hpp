@@ -28,8 +28,9 @@ class Simulation {
   /// The mesh that results are shown on, whose nodes have positions.
   virtual const Mesh& mesh() const = 0;
   virtual const CaseSettings& settings() const = 0;
-  virtual Real start_time() const = 0;               ///< [s]
-  virtual std::optional<Real> end_time() const = 0;  ///< [s]; nothing where only the results decide
+  virtual Real start_time() const = 0;                 ///< [s]
+  virtual std::optional<Real> end_time() const = 0;    ///< [s]; nothing where only the results decide
+  virtual std::optional<Real> wall_limit() const = 0;  ///< of the program's wall-clock time [s]
   /// The steady state is solved for at once: there is one result, and nothing in between.
   virtual bool one_result() const = 0;
 

@@ -216,7 +216,7 @@ void JacobiCase::run_to(const std::string& directory, int ranks, std::vector<std
   EXPECT_EQ(outcome.error, "");
 }
 
-std::vector<std::string> errors_in(const Outcome& outcome) {
+std::vector<std::string> error_lines(const Outcome& outcome) {
   std::vector<std::string> errors;
   std::istringstream lines(outcome.error);
   for (std::string line; std::getline(lines, line);) {

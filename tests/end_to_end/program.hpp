@@ -72,7 +72,7 @@ class JacobiCase : public CaseFolder {
 };
 
 /// The lines of a program's standard error that are curlew's own errors.
-std::vector<std::string> errors_in(const Outcome& outcome);
+std::vector<std::string> error_lines(const Outcome& outcome);
 
 /// Line of the first `text` in a file, from 1.
 int line_of(const std::filesystem::path& file, const std::string& text);

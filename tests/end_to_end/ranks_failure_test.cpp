@@ -44,8 +44,8 @@ TEST(ErrorsOnRanks, are_told_once_and_are_those_of_a_serial_run) {
                   ranks = run_curlew(folder.path(), arguments, 3);
     EXPECT_EQ(ranks.status, serial.status);
     EXPECT_EQ(ranks.status, 2);
-    EXPECT_EQ(errors_in(ranks), errors_in(serial));
-    EXPECT_FALSE(errors_in(ranks).empty());
+    EXPECT_EQ(error_lines(ranks), error_lines(serial));
+    EXPECT_FALSE(error_lines(ranks).empty());
     EXPECT_THAT(ranks.error, testing::Not(HasSubstr("MPI_ABORT")));
   };
   both({"run", "case.toml", "--stepps", "3"});
@@ -64,7 +64,7 @@ TEST(ErrorsOnRanks, flow_is_refused_in_one_sentence) {
   const Outcome refused =
       run_curlew(folder.path(), {"run", CURLEW_CASES "/couette/couette.toml", "--output", "out"}, 2);
   EXPECT_EQ(refused.status, 2);
-  EXPECT_THAT(errors_in(refused), ElementsAre(HasSubstr("flow on several ranks is not offered yet")));
+  EXPECT_THAT(error_lines(refused), ElementsAre(HasSubstr("flow on several ranks is not offered yet")));
   EXPECT_EQ(folder.names(), "");
 }
 
@@ -76,17 +76,26 @@ TEST(FailingRank, ends_the_run_with_one_message) {
   const Outcome outcome = folder.run({}, 3);
   EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(30));
   EXPECT_EQ(outcome.status, 2);
-  EXPECT_THAT(errors_in(outcome), ElementsAre(AllOf(MatchesRegex("error: rank [0-2]: case.toml:.*"),
-                                                    HasSubstr("sqrt(1.3 - t - x)"))));
+  EXPECT_THAT(error_lines(outcome), ElementsAre(AllOf(MatchesRegex("error: rank [0-2]: case.toml:.*"),
+                                                      HasSubstr("sqrt(1.3 - t - x)"))));
   // On all of them.
-  folder.edit("sqrt(1.3 - t - x)", "sqrt(0.3 - t)");
+  folder.edit("sqrt(1.3 - t - x)", "sqrt(0.32 - t)");
   const Outcome on_all = folder.run({"--output", "other"}, 3);
   EXPECT_EQ(on_all.status, 2);
-  EXPECT_THAT(errors_in(on_all), ElementsAre(HasSubstr("error: rank 0: case.toml:")));
+  EXPECT_THAT(error_lines(on_all), ElementsAre(HasSubstr("error: rank 0: case.toml:")));
   EXPECT_EQ(line_count(folder / "other/residuals.csv"), 2 + 6);
 }
 
-TEST(FailingRank, of_a_full_disk_or_a_killed_process_ends_the_run) {
+TEST(FailingRank, that_cannot_write_ends_the_run) {
+  const JacobiCase folder;
+  std::filesystem::create_directories(folder / "out/checkpoint_5.h5.tmp");  // where a file should be
+  const Outcome outcome = folder.run({}, 3);
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_THAT(error_lines(outcome),
+              ElementsAre(HasSubstr("error: rank 0: cannot write 'out/checkpoint_5.h5'")));
+}
+
+TEST(FailingRank, that_is_killed_ends_the_run) {
   const LongCase folder;
   Program program(folder.path(), quiet_run, 3);
   ASSERT_TRUE(program.wait_until(folder.after_steps(5)));
@@ -105,8 +114,8 @@ TEST(DivergedOnRanks, is_told_once_with_the_last_good_checkpoint) {
   const Outcome serial = folder.run(arguments), ranks = folder.run(arguments, 2);
   EXPECT_EQ(serial.status, 3);
   EXPECT_EQ(ranks.status, 3);
-  EXPECT_EQ(errors_in(ranks), errors_in(serial));
-  EXPECT_EQ(errors_in(ranks).size(), 1u);
+  EXPECT_EQ(error_lines(ranks), error_lines(serial));
+  EXPECT_EQ(error_lines(ranks).size(), 1u);
   EXPECT_THAT(read_text(folder / "out/summary.json"), HasSubstr(R"("status": "diverged")"));
 }
 

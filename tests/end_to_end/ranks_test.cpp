@@ -122,8 +122,8 @@ TEST(MeshInParts, is_read_by_each_rank_alone) {
   arguments.insert(arguments.end(), {"--output", "never"});
   const Outcome refused = folder.run(arguments, 3);
   EXPECT_EQ(refused.status, 2);
-  EXPECT_THAT(errors_in(refused), ElementsAre(AllOf(StartsWith("error: rank 2: case.toml:"),
-                                                    HasSubstr("parts.h5: part 2 is damaged"))));
+  EXPECT_THAT(error_lines(refused), ElementsAre(AllOf(StartsWith("error: rank 2: command line:"),
+                                                      HasSubstr("parts.h5: part 2 is damaged"))));
   EXPECT_FALSE(std::filesystem::exists(folder / "never"));
 }
 

@@ -1,0 +1,28 @@
+#!/usr/bin/env bash
+# Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
+#
+# A run on 4 CPU nodes, one rank per core, in jobs of 12 hours that go on where the one before stopped:
+#   sbatch docs/slurm/cpu.sh CASE.toml OUTPUT
+#SBATCH --job-name=curlew
+#SBATCH --nodes=4
+#SBATCH --ntasks-per-node=64
+#SBATCH --cpus-per-task=1
+#SBATCH --time=12:00:00
+#SBATCH --requeue
+#SBATCH --open-mode=append
+set -euo pipefail
+
+case=$1 output=$2
+curlew=${CURLEW:-$HOME/curlew/build/app/curlew}
+
+# The newest checkpoint of an earlier job; a kill never leaves half of one.
+restart=()
+newest=$(find "$output" -maxdepth 1 -name 'checkpoint_*.h5' 2>/dev/null | sort -V | tail -n 1)
+[[ -z $newest ]] || restart=(--restart "$newest")
+
+# Ends 20 minutes before the job would, with a checkpoint; make it more where a step takes long.
+srun --mpi=pmix "$curlew" run "$case" --output "$output" --set time.wall_limit=42000 "${restart[@]}"
+
+if grep -q '"status": "stopped"' "$output/summary.json"; then
+  scontrol requeue "$SLURM_JOB_ID"
+fi
