@@ -10,6 +10,7 @@
 #include "kernels/error.hpp"
 #include "kernels/reduction.hpp"
 #include "kernels/vector_kernels.hpp"
+#include "mesh/gather.hpp"
 #include "physics/flow_fields.hpp"
 #include "physics/flow_monitors.hpp"
 
@@ -183,9 +184,11 @@ FlowStepReport start_flow(IncompressibleFlow& flow, const FlowCase& settings) {
   const Real time = settings.time.start;
   if (settings.initial_file) {
     const std::string path = settings.initial_file->string();
-    const Checkpoint earlier = read_checkpoint(*settings.initial_file);
+    const Domain& domain = flow.mesh().domain();
+    const Checkpoint earlier = read_checkpoint(*settings.initial_file, domain.communicator());
     require_checkpoint_of(flow_method_names[at(int(settings.method))], flow.mesh().unfolded(), earlier, path);
-    return flow.start(std::span<const Real>(earlier.arrays.at("flux")), time);
+    const std::vector<Real> flux = scattered<Face>(domain, std::span(earlier.arrays.at("flux")));
+    return flow.start(std::span(flux), time);
   }
   if (settings.initial_velocity) return flow.start(*settings.initial_velocity, time);
   const auto zero = std::make_shared<const Expression>(0);
@@ -205,7 +208,7 @@ FlowSimulation::FlowSimulation(FlowCase settings, std::unique_ptr<Incompressible
   }
   if (watches("velocity")) {
     const auto& velocity = flow_->face_velocity();
-    previous_velocity_.emplace(velocity.executor(), velocity.size(), "previous velocity", "m/s");
+    previous_velocity_.emplace(velocity.executor(), velocity.extent(), "previous velocity", "m/s");
   }
 }
 
@@ -237,8 +240,9 @@ Checkpoint FlowSimulation::checkpoint() const {
   for (const FlowAverage& average : averages_) {
     const std::string prefix = average_prefix + average.name;
     checkpoint.numbers[prefix] = average.face_velocity.duration();
-    checkpoint.arrays[prefix + ".face_velocity"] = average.face_velocity.state();
-    checkpoint.arrays[prefix + ".pressure"] = average.pressure.state();
+    const Domain& domain = flow_->mesh().domain();
+    checkpoint.arrays[prefix + ".face_velocity"] = gathered_numbers(domain, average.face_velocity.mean());
+    checkpoint.arrays[prefix + ".pressure"] = gathered_numbers(domain, average.pressure.mean());
   }
   return checkpoint;
 }
@@ -256,8 +260,13 @@ void FlowSimulation::resume(const Checkpoint& checkpoint, const std::string& pat
     const std::string prefix = average_prefix + average.name;
     const auto duration = checkpoint.numbers.find(prefix);
     if (duration == checkpoint.numbers.end()) continue;  // a monitor that is new: it begins here
-    average.face_velocity.resume(duration->second, checkpoint.arrays.at(prefix + ".face_velocity"));
-    average.pressure.resume(duration->second, checkpoint.arrays.at(prefix + ".pressure"));
+    const auto resumed = [&](auto& mean_in_time, const std::string& name) {
+      auto mean = alike(mean_in_time.mean());
+      scatter_numbers(flow_->mesh().domain(), checkpoint.arrays.at(prefix + name), mean);
+      mean_in_time.resume(duration->second, mean);
+    };
+    resumed(average.face_velocity, ".face_velocity");
+    resumed(average.pressure, ".pressure");
   }
 }
 
@@ -282,7 +291,7 @@ void FlowSimulation::advance() {
   if (previous_velocity_) {
     const View<Face, const Vector3> now = flow_->face_velocity().view();
     const Executor& executor = previous_velocity_->executor();
-    const auto range = previous_velocity_->range();
+    const auto range = previous_velocity_->owned();
     detector_.observe(
         maximum(executor, range, DistanceOnFace{now, std::as_const(*previous_velocity_).view()}),
         maximum(executor, range, NormOnFace{now}), step_);

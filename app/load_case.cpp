@@ -75,14 +75,15 @@ AnyCase read_case(const std::filesystem::path& path, std::span<const std::string
 
 namespace {
 
-void require_offered_on_ranks(const HeatCase&, int) {}
+/// Throws InputErrors for a case whose mesh cannot be divided.
+void require_divisible(const HeatCase&) {}
 
-void require_offered_on_ranks(const FlowCase& settings, int ranks) {
-  throw InputErrors(
-      settings.location,
-      fmt::format("flow on several ranks is not offered yet, and a launcher started {}; run the case without "
-                  "it, with --threads",
-                  ranks));
+void require_divisible(const FlowCase& settings) {
+  const auto pairs = periodic_pairs(settings);
+  if (pairs.empty()) return;
+  throw InputErrors(pairs.front()[0].location,
+                    "a mesh with periodic patches cannot be divided among ranks yet; run the case on one, "
+                    "with --threads");
 }
 
 /// Whether the mesh file holds what each rank needs, to the bit what dividing the mesh would give.
@@ -116,7 +117,7 @@ LoadedCase load_case(const std::filesystem::path& path, std::span<const std::str
     Diagnostics diagnostics;
     loaded.settings = read_case(path, overrides, diagnostics);
     const auto load = [&](const auto& settings) {
-      if (ranks->ranks() > 1) require_offered_on_ranks(settings, ranks->ranks());
+      if (ranks->ranks() > 1) require_divisible(settings);
       if (settings.mesh.file.empty()) return;
       try {
         in_parts = ranks->ranks() > 1 && has_parts_for(settings.mesh, *ranks);

@@ -69,6 +69,27 @@ std::vector<T> scattered(const Domain& domain, std::span<const T> whole, std::si
   return values;
 }
 
+/// The values of a field as plain numbers, the components of an entity side by side, as gathered().
+template <class F>
+std::vector<Real> gathered_numbers(const Domain& domain, const F& field) {
+  constexpr std::size_t components = sizeof(typename F::Value) / sizeof(Real);
+  const std::vector<typename F::Value> values = field.to_host();
+  std::vector<Real> numbers(values.size() * components);
+  if (!numbers.empty()) std::memcpy(numbers.data(), values.data(), numbers.size() * sizeof(Real));
+  return gathered<typename F::Entity>(domain, std::span<const Real>(numbers), components);
+}
+
+/// The reverse, as scattered().
+template <class F>
+void scatter_numbers(const Domain& domain, std::span<const Real> whole, F& field) {
+  constexpr std::size_t components = sizeof(typename F::Value) / sizeof(Real);
+  const std::vector<Real> numbers = scattered<typename F::Entity>(domain, whole, components);
+  std::vector<typename F::Value> values(at(field.size()));
+  if (!numbers.empty())
+    std::memcpy(static_cast<void*>(values.data()), numbers.data(), numbers.size() * sizeof(Real));
+  field.copy_from_host(values);
+}
+
 /// Lists of different lengths, one after the other.
 struct Lists {
   std::vector<std::int64_t> starts{0};  ///< lists + 1

@@ -9,6 +9,7 @@
 
 #include "kernels/vector_kernels.hpp"
 #include "mesh/exchange.hpp"
+#include "mesh/gather.hpp"
 #include "physics/averages.hpp"
 #include "physics/time_schemes.hpp"
 
@@ -73,20 +74,6 @@ struct BoundaryPowerOfFace {
     return dot(reaction[f], v) - half * dot(carried, inside);
   }
 };
-
-std::vector<Real> components_of(const FaceVelocity& velocity) {
-  std::vector<Real> components;
-  for (const Vector3& v : velocity.to_host()) components.insert(components.end(), {v.x, v.y, v.z});
-  return components;
-}
-
-void set_components(std::span<const Real> components, FaceVelocity& velocity) {
-  REQUIRE(components.size() == 3 * at(velocity.size()), "a face velocity has three components a face");
-  std::vector<Vector3> values(at(velocity.size()));
-  for (std::size_t f = 0; f < values.size(); ++f)
-    values[f] = {components[3 * f], components[3 * f + 1], components[3 * f + 2]};
-  velocity.copy_from_host(values);
-}
 
 /// What the transposed gradient adds to the viscous force on the faces of walls, per unit of viscosity
 /// [m2/s], one per boundary face that the rank owns: by Stokes' theorem and D U = 0 the integral of -(grad
@@ -393,61 +380,74 @@ FlowState FractionalStep::state() const {
                    {"previous_inner_time", before_.inner_time},
                    {"mean_flow_force", mean_flow_force_},
                    {"previous_kinetic_energy", previous_kinetic_energy_}};
-  state.arrays = {{"flux", now_.flux.to_host()},
-                  {"previous_flux", before_.flux.to_host()},
-                  {"velocity", components_of(now_.velocity)},
-                  {"previous_velocity", components_of(before_.velocity)},
-                  {"convection", now_.convection.to_host()},
-                  {"previous_convection", before_.convection.to_host()},
-                  {"convection_guess", components_of(momentum_.convection_guess())},
-                  {"rate", now_.rate.to_host()},
-                  {"previous_rate", before_.rate.to_host()},
-                  {"present_pressure", pressure_.to_host()}};
+  const auto store = [&](const char* name, const auto& field) {
+    state.arrays[name] = gathered_numbers(mesh_.domain(), field);
+  };
+  store("flux", now_.flux);
+  store("previous_flux", before_.flux);
+  store("velocity", now_.velocity);
+  store("previous_velocity", before_.velocity);
+  store("convection", now_.convection);
+  store("previous_convection", before_.convection);
+  store("convection_guess", momentum_.convection_guess());
+  store("rate", now_.rate);
+  store("previous_rate", before_.rate);
+  store("present_pressure", pressure_);
   state.numbers["pressure_known"] = pressure_known_ ? 1 : 0;
   if (steps_with_pressure()) {  // else what levels hold of it is left over from the start
-    state.arrays["pressure"] = now_.pressure.to_host();
-    state.arrays["previous_pressure"] = before_.pressure.to_host();
+    store("pressure", now_.pressure);
+    store("previous_pressure", before_.pressure);
   }
   add_to(state);
   return state;
 }
 
+namespace {
+
+/// Throws InputError, on all ranks, unless the state has as many values as the field over all ranks.
+template <class F>
+void restore_array(const Domain& domain, const FlowState& state, const char* name, F& field) {
+  const auto found = state.arrays.find(name);
+  try {
+    if (found == state.arrays.end()) throw InputError("it has none");
+    scatter_numbers(domain, found->second, field);
+  } catch (const InputError& error) {
+    throw InputError(
+        fmt::format("the earlier run's {} does not fit: {}; resume on the same mesh with the "
+                    "same model",
+                    name, error.what()));
+  }
+}
+
+}  // namespace
+
 void FractionalStep::resume(const FlowState& state) {
-  const auto array = [&](const char* name, Index size) -> const std::vector<Real>& {
-    const auto found = state.arrays.find(name);
-    if (found == state.arrays.end() || found->second.size() != at(size)) {
-      throw InputError(
-          fmt::format("the earlier run's {} has {} values, this mesh and method need {}: resume on the same "
-                      "mesh with the "
-                      "same model",
-                      name, found == state.arrays.end() ? 0 : found->second.size(), size));
-    }
-    return found->second;
+  const auto restore = [&](const char* name, auto& field) {
+    restore_array(mesh_.domain(), state, name, field);
   };
   const auto number = [&](const char* name) {
     const auto found = state.numbers.find(name);
     if (found == state.numbers.end()) throw InputError(fmt::format("the earlier run's state lacks {}", name));
     return found->second;
   };
-  const Index faces = now_.flux.size(), cells = now_.pressure.size();
   boundaries_.update(state.time);
-  now_.flux.copy_from_host(array("flux", faces));
-  before_.flux.copy_from_host(array("previous_flux", faces));
-  set_components(array("velocity", 3 * faces), now_.velocity);
-  set_components(array("previous_velocity", 3 * faces), before_.velocity);
+  restore("flux", now_.flux);
+  restore("previous_flux", before_.flux);
+  restore("velocity", now_.velocity);
+  restore("previous_velocity", before_.velocity);
   if (steps_with_pressure()) {
-    now_.pressure.copy_from_host(array("pressure", cells));
-    before_.pressure.copy_from_host(array("previous_pressure", cells));
+    restore("pressure", now_.pressure);
+    restore("previous_pressure", before_.pressure);
   }
-  set_components(array("convection_guess", 3 * faces), momentum_.convection_guess());
+  restore("convection_guess", momentum_.convection_guess());
   // For the convective force; the circulations are those of the earlier run to the last bit.
   momentum_.convection(now_.flux, now_.velocity, now_.convection);
-  set_components(array("convection_guess", 3 * faces), momentum_.convection_guess());
-  now_.convection.copy_from_host(array("convection", faces));
-  before_.convection.copy_from_host(array("previous_convection", faces));
-  now_.rate.copy_from_host(array("rate", faces));
-  before_.rate.copy_from_host(array("previous_rate", faces));
-  pressure_.copy_from_host(array("present_pressure", cells));
+  restore("convection_guess", momentum_.convection_guess());
+  restore("convection", now_.convection);
+  restore("previous_convection", before_.convection);
+  restore("rate", now_.rate);
+  restore("previous_rate", before_.rate);
+  restore("present_pressure", pressure_);
   momentum_.apply_mass(now_.flux, now_.mass_flux);
   momentum_.apply_mass(before_.flux, before_.mass_flux);
   time_ = now_.time = state.time;

@@ -22,7 +22,8 @@ struct FlowStepReport {
   Real kinetic_energy = 0;  ///< 1/2 rho U . M U [J] (two dimensions: per unit depth)
 };
 
-/// Everything a step needs of the past, by name: a run that resumes from it goes on to the same bits.
+/// Everything a step needs of the past, by name: a run that resumes from it goes on to the same bits. On
+/// several ranks arrays are in the order of the whole mesh and on rank 0; the others have their names.
 struct FlowState {
   Real time = 0;           ///< [s]
   std::int64_t steps = 0;  ///< taken so far

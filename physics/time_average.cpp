@@ -1,8 +1,9 @@
 // Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
 #include "physics/time_average.hpp"
 
-#include "kernels/for_each.hpp"
-#include "kernels/vector3.hpp"
+#include <string>
+
+#include "kernels/vector_kernels.hpp"
 #include "mesh/entities.hpp"
 
 namespace curlew {
@@ -28,6 +29,17 @@ void TimeAverage<F>::add(const F& field, Real step) {
   duration_ += step;
   for_each(mean_.executor(), mean_.range(),
            RunningMeanOnEntity<typename F::Entity, Value>{step / duration_, field.view(), mean_.view()});
+}
+
+template <class F>
+void TimeAverage<F>::resume(Real duration, const F& mean) {
+  if (mean.size() != mean_.size() || !(duration >= 0)) {
+    throw InputError("the stored " + mean_.name() + " does not fit this run: expected " +
+                     std::to_string(mean_.size()) + " values, got " + std::to_string(mean.size()) +
+                     ", over " + std::to_string(duration) + " s");
+  }
+  copy(mean, mean_);
+  duration_ = duration;
 }
 
 template class TimeAverage<Field<Face, Vector3>>;

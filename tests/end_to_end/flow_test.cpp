@@ -8,7 +8,7 @@
 #include <sstream>
 
 #include "app/checkpoint.hpp"
-#include "tests/end_to_end/program.hpp"
+#include "tests/end_to_end/flow_folder.hpp"
 
 namespace curlew::test {
 namespace {
@@ -18,77 +18,15 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 
-// A cavity whose lid starts and then moves to and fro, in steps of varying length, with all that is written.
-constexpr const char* cavity = R"TOML([case]
-name = "cavity"
-[mesh]
-file = "box.h5"
-[model]
-type = "classical-fractional-step"
-scheme = "sbdf2"
-[fluid]
-kinematic_viscosity = 0.01
-density = 2
-[time]
-end = 1
-courant = 0.15
-step = 0.01
-[initial]
-velocity = [0, 0, 0]
-[boundary.top]
-type = "wall"
-velocity = ["cos(2*t)", 0, 0]
-[boundary.left]
-type = "wall"
-[boundary.right]
-type = "wall"
-[boundary.bottom]
-type = "wall"
-[output]
-interval = 0.4
-checkpoint = 0.25
-fields = ["velocity", "pressure", "vorticity", "q_criterion", "divergence", "wall_shear_stress", "y_plus", "streamfunction"]
-[monitor.drag]
-type = "forces"
-patches = ["top"]
-velocity = 1
-area = 1
-[monitor.balance]
-type = "energy"
-[monitor.centre]
-type = "probe"
-points = [[0.5, 0.5, 0]]
-fields = ["velocity", "pressure", "streamfunction"]
-[monitor.cut]
-type = "line"
-from = [0.5, 0, 0]
-to = [0.5, 1, 0]
-points = 5
-fields = ["velocity"]
-[monitor.through]
-type = "flux"
-patches = ["left", "top"]
-[monitor.mean]
-type = "time-average"
-fields = ["velocity", "pressure", "vorticity"]
-start = 0.3
-)TOML";
-
-class FlowFolder : public CaseFolder {
- public:
-  explicit FlowFolder(CellType type = CellType::Triangle) : CaseFolder(type, 8) {
-    write_text(*this / "case.toml", cavity);
-  }
-  nlohmann::json summary(const std::string& directory = "out") const {
-    return nlohmann::json::parse(read_text(*this / directory / "summary.json"));
-  }
-};
+nlohmann::json summary_of(const CaseFolder& folder, const std::string& directory = "out") {
+  return nlohmann::json::parse(read_text(folder / directory / "summary.json"));
+}
 
 TEST(FlowRun, leaves_what_it_was_asked_for) {
   const FlowFolder folder;
   const Outcome run = folder.run({});
   EXPECT_EQ(run.status, 0) << run.error;
-  const auto summary = folder.summary();
+  const auto summary = summary_of(folder);
   EXPECT_EQ(summary.at("status"), "done");
   EXPECT_EQ(summary.at("model"), "classical-fractional-step");
   EXPECT_NEAR(summary.at("time").get<double>(), 1, 1e-15);
@@ -154,12 +92,12 @@ TEST_P(FlowRestart, continues_to_the_same_bytes) {
   folder.edit("classical", GetParam().method);
   folder.edit("sbdf2", GetParam().scheme);
   ASSERT_EQ(folder.run({"--output", "whole"}).status, 0);
-  const int last = folder.summary("whole").at("steps").get<int>();
+  const int last = summary_of(folder, "whole").at("steps").get<int>();
   // After the first step, before and after the average has begun, and before the last step of all.
   for (const int steps : {1, 11, 20, last - 1}) {
     const std::string parts = fmt::format("parts_{}", steps);
     ASSERT_EQ(folder.run({"--output", parts, "--steps", std::to_string(steps)}).status, 0);
-    EXPECT_EQ(folder.summary(parts).at("status"), "stopped");
+    EXPECT_EQ(summary_of(folder, parts).at("status"), "stopped");
     const std::string checkpoint = fmt::format("{}/checkpoint_{}.h5", parts, steps);
     ASSERT_EQ(folder.run({"--output", parts, "--restart", checkpoint}).status, 0);
     const std::string end = fmt::format("checkpoint_{}.h5", last);
@@ -212,7 +150,7 @@ TEST(FlowRestartFrom, a_checkpoint_of_heat_is_refused) {
 TEST(FlowStart, goes_on_with_the_velocity_of_an_earlier_run) {
   const FlowFolder folder;
   ASSERT_EQ(folder.run({"--set", "output.checkpoint=0.25"}).status, 0);
-  const auto before = folder.summary();
+  const auto before = summary_of(folder);
   folder.edit("velocity = [0, 0, 0]",
               fmt::format("file = \"out/checkpoint_{}.h5\"", before.at("steps").get<int>()));
   ASSERT_EQ(folder.run({"--output", "more", "--steps", "1"}).status, 0);
@@ -233,7 +171,7 @@ TEST(FlowSteady, stops_when_nothing_changes_any_more) {
   const Outcome run = run_curlew(folder.path(), {"run", "case.toml"});
   EXPECT_EQ(run.status, 0);
   EXPECT_THAT(run.error, AllOf(HasSubstr("steady after "), HasSubstr("drag.fx changes by ")));
-  const auto summary = folder.summary();
+  const auto summary = summary_of(folder);
   EXPECT_EQ(summary.at("status"), "done");
   // The balance of a steady flow: what the lid puts in friction takes out.
   const auto& balance = summary.at("monitors").at("balance");
@@ -247,7 +185,7 @@ TEST(FlowSteady, that_is_not_reached_is_stopped_with_a_note) {
   const Outcome run = run_curlew(folder.path(), {"run", "case.toml"});
   EXPECT_EQ(run.status, 0);
   EXPECT_THAT(run.error, HasSubstr("not steady after the 15 steps of [time] max_steps"));
-  EXPECT_EQ(folder.summary().at("status"), "stopped");
+  EXPECT_EQ(summary_of(folder).at("status"), "stopped");
 }
 
 TEST(FlowSteady, names_the_columns_there_are) {
@@ -270,7 +208,7 @@ TEST(FlowDiverged, at_the_start_leaves_a_summary_that_says_so) {
     const Outcome run = folder.run({});
     EXPECT_EQ(run.status, 3);
     EXPECT_THAT(run.error, AllOf(HasSubstr("error: "), HasSubstr("pressure")));
-    const auto summary = folder.summary();
+    const auto summary = summary_of(folder);
     EXPECT_EQ(summary.at("status"), "diverged");
     EXPECT_EQ(summary.at("steps"), 0);
     EXPECT_GT(summary.at("cells").get<int>(), 0);
@@ -286,7 +224,7 @@ TEST(FlowDiverged, leaves_the_fields_of_the_moment_and_the_last_good_checkpoint)
   const Outcome run = run_curlew(folder.path(), {"run", "case.toml"});
   EXPECT_EQ(run.status, 3);
   EXPECT_THAT(run.error, AllOf(HasSubstr("error: step "), HasSubstr("cavity_diverged.hdf")));
-  const auto summary = folder.summary();
+  const auto summary = summary_of(folder);
   EXPECT_EQ(summary.at("status"), "diverged");
   EXPECT_TRUE(std::filesystem::exists(folder / "out/fields/cavity_diverged.hdf"));
   EXPECT_THAT(read_text(folder / "out/cavity.hdf.series"), Not(HasSubstr("diverged")));

@@ -209,7 +209,7 @@ JacobiCase::JacobiCase(CellType type, Index blocks) : CaseFolder(type, blocks) {
   edit("[boundary.left]", "[solver.temperature]\npreconditioner = \"jacobi\"\n\n[boundary.left]");
 }
 
-void JacobiCase::run_to(const std::string& directory, int ranks, std::vector<std::string> arguments) const {
+void CaseFolder::run_to(const std::string& directory, int ranks, std::vector<std::string> arguments) const {
   arguments.insert(arguments.end(), {"--output", directory});
   const Outcome outcome = run(arguments, ranks);
   EXPECT_EQ(outcome.status, 0) << outcome.error;

@@ -58,6 +58,8 @@ class CaseFolder : public OutputDirectory {
 
   /// curlew run case.toml --quiet …
   Outcome run(std::vector<std::string> arguments, int ranks = 0) const;
+  /// Runs to `directory` on so many ranks (0: without mpirun), expecting success in silence.
+  void run_to(const std::string& directory, int ranks, std::vector<std::string> arguments = {}) const;
   /// Replaces the first `from` in case.toml, which must be there.
   void edit(const std::string& from, const std::string& to) const;
 };
@@ -66,9 +68,6 @@ class CaseFolder : public OutputDirectory {
 class JacobiCase : public CaseFolder {
  public:
   explicit JacobiCase(CellType type = CellType::Triangle, Index blocks = 8);
-
-  /// Runs to `directory` on so many ranks (0: without mpirun), expecting success in silence.
-  void run_to(const std::string& directory, int ranks, std::vector<std::string> arguments = {}) const;
 };
 
 /// The lines of a program's standard error that are curlew's own errors.

@@ -59,12 +59,12 @@ TEST(ErrorsOnRanks, are_told_once_and_are_those_of_a_serial_run) {
   both({"run", "case.toml", "--output", "flat"});
 }
 
-TEST(ErrorsOnRanks, flow_is_refused_in_one_sentence) {
+TEST(ErrorsOnRanks, periodic_patches_are_refused_in_one_sentence) {
   const OutputDirectory folder;
   const Outcome refused =
-      run_curlew(folder.path(), {"run", CURLEW_CASES "/couette/couette.toml", "--output", "out"}, 2);
+      run_curlew(folder.path(), {"run", CURLEW_CASES "/taylor-green/decay.toml", "--output", "out"}, 2);
   EXPECT_EQ(refused.status, 2);
-  EXPECT_THAT(error_lines(refused), ElementsAre(HasSubstr("flow on several ranks is not offered yet")));
+  EXPECT_THAT(error_lines(refused), ElementsAre(HasSubstr("cannot be divided among ranks yet")));
   EXPECT_EQ(folder.names(), "");
 }
 
