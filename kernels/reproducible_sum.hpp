@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 
 #include "kernels/platform.hpp"
 
@@ -117,7 +118,8 @@ class BinnedSum {
   /// The sum, the same whatever parts it came from; not a number where a term was infinite, not a number or
   /// at least 2^999.
   CURLEW_HOST_DEVICE Real value() const {
-    if (top_ == binning::not_finite) return std::nan("");
+    constexpr Real not_a_number = std::numeric_limits<Real>::quiet_NaN();
+    if (top_ == binning::not_finite) return not_a_number;
     Real sum = 0, lost = 0;  // what roundings took from the sum (Knuth's two-sum): parts may nearly cancel
     const auto add_part = [&](std::int64_t whole, int exponent) {
       const Real part = std::ldexp(static_cast<Real>(whole), exponent), before = sum;
