@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "kernels/vector_kernels.hpp"
@@ -15,6 +16,7 @@
 #include "operators/node_diffusion.hpp"
 #include "operators/viscous_form.hpp"
 #include "physics/momentum.hpp"
+#include "solvers/conjugate_gradient.hpp"
 #include "solvers/preconditioners.hpp"
 
 namespace curlew {
@@ -120,19 +122,13 @@ void time_flow_kernels(Benchmark& benchmark, const Mesh& mesh) {
   benchmark.time(
       "CG iteration", laplacian_bytes + 10 * value * cells,
       [&] {
-        return std::tuple{field_on<Pressure>(executor, t), field_on<Pressure>(executor, t),
-                          field_on<Pressure>(executor, t), field_on<Paired<Pressure>>(executor, t),
-                          field_on<Paired<Pressure>>(executor, t)};
+        ConjugateGradientIteration<Pressure> iteration(field_on<Paired<Pressure>>(executor, t),
+                                                       field_on<Pressure>(executor, t));
+        iteration.residual().fill(1);
+        iteration.start({1, 0, 0, std::numeric_limits<Index>::max()});
+        return std::tuple{field_on<Pressure>(executor, t), std::move(iteration)};
       },
-      [&](auto& x, auto& direction, auto& correction, auto& residual, auto& image) {
-        laplacian.apply(direction, image);
-        inner_product(image, direction);
-        conjugate_gradient_step(0.5, direction, image, x, residual);
-        inner_product(residual, residual);
-        jacobi.apply(residual, correction);
-        inner_product(residual, correction);
-        linear_combination(1, correction, 0.5, direction);
-      });
+      [&](Pressure& x, auto& iteration) { iteration.advance(laplacian, jacobi, x); });
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 
 #include "kernels/field.hpp"
 #include "mesh/mesh.hpp"
+#include "solvers/conjugate_gradient.hpp"
 
 namespace curlew {
 
@@ -78,6 +79,10 @@ class Benchmark {
   template <class F>
   static std::size_t bytes_of(const F& field) {
     return at(field.size()) * sizeof(typename F::Value);
+  }
+  template <class X>
+  static std::size_t bytes_of(const ConjugateGradientIteration<X>& iteration) {
+    return 4 * bytes_of(iteration.residual());
   }
   template <class Body>
   Real seconds_of(const Body& body) const {
