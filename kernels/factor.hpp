@@ -28,8 +28,4 @@ CURLEW_HOST_DEVICE inline Real value_of(FactorInMemory factor) {
   return factor[Id<One>(0)].value;
 }
 
-/// How many sums make up the inner product of two vectors: one for each of their fields.
-template <class X>
-inline constexpr int sums_of_inner_product = 1;
-
 }  // namespace curlew

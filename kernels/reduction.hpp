@@ -130,6 +130,13 @@ struct MergedSumOnChunk {
 #endif
 };
 
+/// Adds one sum to another.
+struct AddToSum {
+  View<Chunk, const BinnedSum> part;
+  View<Chunk, BinnedSum> sum;
+  CURLEW_HOST_DEVICE void operator()(Id<Chunk> c) const { sum[c].add(part[c]); }
+};
+
 /// Largest of one chunk of terms.
 template <class E, class Term>
 struct MaximumOnChunk {
@@ -221,16 +228,33 @@ auto sum(const Executor& executor, Range<E> range, const Term& term) {
   return static_cast<T>((executor.ranks() ? executor.ranks()->sum(own) : own).value());
 }
 
+namespace detail {
+
+/// Adds what this rank has of a sum to `result`, in the memory of the executor.
+template <class E, class Term>
+void add_own_sum(const Executor& executor, Range<E> range, const Term& term, BinnedSum* result) {
+  const BinnedSum* own = own_sum(executor, range, term);
+  for_each(executor, Range<Chunk>(0, 1),
+           AddToSum{View<Chunk, const BinnedSum>(own, 1), View<Chunk, BinnedSum>(result, 1)});
+}
+
+/// Makes a sum of what every rank has out of what this one has, in the memory of the executor.
+inline void sum_over_ranks(const Executor& executor, BinnedSum* sum) {
+  if (executor.is_alone()) return;
+  BinnedSum value;
+  copy_bytes(&value, MemorySpace::Host, sum, executor.space(), sizeof value);
+  value = executor.ranks()->sum(value);
+  copy_bytes(sum, executor.space(), &value, MemorySpace::Host, sizeof value);
+}
+
+}  // namespace detail
+
 /// Leaves the same sum in `result`, in the memory of the executor, for kernels that go on with it; the host
 /// waits only where there are several ranks.
 template <class E, class Term>
 void sum(const Executor& executor, Range<E> range, const Term& term, BinnedSum* result) {
   detail::own_sum(executor, range, term, result);
-  if (executor.is_alone()) return;
-  BinnedSum value;
-  copy_bytes(&value, MemorySpace::Host, result, executor.space(), sizeof value);
-  value = executor.ranks()->sum(value);
-  copy_bytes(result, executor.space(), &value, MemorySpace::Host, sizeof value);
+  detail::sum_over_ranks(executor, result);
 }
 
 /// Sum of terms on the host, of these ranks.

@@ -126,13 +126,13 @@ Real inner_product(const X& x, const Y& y) {
              ProductOfEntity<typename X::Entity, typename X::Value>{x.view(), y.view()});
 }
 
-/// Leaves the inner product in the memory of the executor, as sums whose values add up to it.
+/// Leaves the same inner product in `result`, in the memory of the executor.
 template <class X, class Y>
-void inner_product(const X& x, const Y& y, BinnedSum* sums) {
+void inner_product(const X& x, const Y& y, BinnedSum* result) {
   static_assert(std::is_same_v<typename X::Entity, typename Y::Entity>);
   REQUIRE(x.size() == y.size(), "inner product of fields of different length: " + x.name() + ", " + y.name());
   sum(x.executor(), x.owned(), ProductOfEntity<typename X::Entity, typename X::Value>{x.view(), y.view()},
-      sums);
+      result);
 }
 
 }  // namespace curlew

@@ -17,16 +17,7 @@ namespace {
 
 using State = ConjugateGradientState;
 
-/// The sums that make up an inner product.
-template <int count>
-struct InnerProduct {
-  const BinnedSum* sums;
-  CURLEW_HOST_DEVICE Real value() const {
-    Real total = sums[0].value();
-    for (int k = 1; k < count; ++k) total += sums[k].value();
-    return total;
-  }
-};
+using InnerProduct = View<One, const BinnedSum>;
 
 CURLEW_HOST_DEVICE void end(State& state, Ending ending) {
   state.ending = ending;
@@ -34,14 +25,13 @@ CURLEW_HOST_DEVICE void end(State& state, Ending ending) {
 }
 
 /// beta = (r . z) / (r . z before).
-template <int sums>
 struct DirectionOnState {
-  InnerProduct<sums> residual_correction;
+  InnerProduct residual_correction;
   View<One, State> states;
   CURLEW_HOST_DEVICE void operator()(Id<One> one) const {
     State& state = states[one];
     if (state.ending != Ending::None) return;
-    const Real energy = residual_correction.value();
+    const Real energy = residual_correction[one].value();
     state.beta.value = state.first ? Real(0) : energy / state.residual_energy;
     state.first = 0;
     state.residual_energy = energy;
@@ -49,29 +39,27 @@ struct DirectionOnState {
 };
 
 /// alpha = (r . z) / (p . A p).
-template <int sums>
 struct StepLengthOnState {
-  InnerProduct<sums> image_direction;
+  InnerProduct image_direction;
   View<One, State> states;
   CURLEW_HOST_DEVICE void operator()(Id<One> one) const {
     State& state = states[one];
     if (state.ending != Ending::None) return;
-    const Real curvature = image_direction.value();
+    const Real curvature = image_direction[one].value();
     if (!(curvature > 0)) return end(state, Ending::NoCurvature);
     state.alpha.value = state.residual_energy / curvature;
   }
 };
 
 /// What the residual after a step says.
-template <int sums>
 struct EndingOnState {
-  InnerProduct<sums> residual_residual;
+  InnerProduct residual_residual;
   View<One, State> states;
   CURLEW_HOST_DEVICE void operator()(Id<One> one) const {
     State& state = states[one];
     if (state.ending != Ending::None) return;
     ++state.iterations;
-    state.residual = std::sqrt(residual_residual.value());
+    state.residual = std::sqrt(residual_residual[one].value());
     if (state.residual <= state.target) return end(state, Ending::Converged);
     if (!std::isfinite(state.residual)) return end(state, Ending::NotFinite);
     if (state.iterations >= state.limit) return end(state, Ending::AtTheLimit);
@@ -95,28 +83,27 @@ State ConjugateGradientIteration<X>::state() const {
 template <class X>
 void ConjugateGradientIteration<X>::advance(const Operator<X, Paired<X>>& a,
                                             const Preconditioner<X>& preconditioner, X& x) {
-  constexpr int count = sums_of_inner_product<X>;
   const Range<One> one(0, 1);
   State* const data = state_.data();
   const View<One, State> state(data, 1);
-  const InnerProduct<count> product{sums_.data()};
+  const InnerProduct product(sum_.data(), 1);
 
   preconditioner.apply(residual_, correction_);
-  inner_product(residual_, correction_, sums_.data());
-  for_each(executor(), one, DirectionOnState<count>{product, state});
+  inner_product(residual_, correction_, sum_.data());
+  for_each(executor(), one, DirectionOnState{product, state});
   next_direction(FactorInMemory(&data->beta, 1), correction_, direction_);
   a.apply(direction_, image_);
-  inner_product(image_, direction_, sums_.data());
-  for_each(executor(), one, StepLengthOnState<count>{product, state});
+  inner_product(image_, direction_, sum_.data());
+  for_each(executor(), one, StepLengthOnState{product, state});
   conjugate_gradient_step(FactorInMemory(&data->alpha, 1), direction_, image_, x, residual_);
-  inner_product(residual_, residual_, sums_.data());
-  for_each(executor(), one, EndingOnState<count>{product, state});
+  inner_product(residual_, residual_, sum_.data());
+  for_each(executor(), one, EndingOnState{product, state});
 }
 
 template <class X>
 Real ConjugateGradient<X>::set_residual(const Operator<X, Paired<X>>& a, const Paired<X>& b, const X& x,
                                         const NullSpace<X>* null_space) {
-  Paired<X>& residual = iteration_.residual();
+  Paired<X>& residual = iteration_->residual();
   a.apply(x, residual);
   subtract_from(b, residual);
   if (null_space != nullptr) null_space->make_consistent(residual);
@@ -128,13 +115,13 @@ State ConjugateGradient<X>::iterate(const Operator<X, Paired<X>>& a, const Preco
                                     X& x) {
   // The host sees its own memory at once. A device it asks now and then, lest the device wait for the answer:
   // what is launched beyond the end, in vain, is at most a sixteenth.
-  const bool on_host = iteration_.executor().space() == MemorySpace::Host;
+  const bool on_host = iteration_->executor().space() == MemorySpace::Host;
   int launched = 0, next_look = 1;
   launches_.restart();
   while (true) {
-    launches_.run([&] { iteration_.advance(a, preconditioner, x); });
+    launches_.run([&] { iteration_->advance(a, preconditioner, x); });
     if (++launched < next_look) continue;
-    const State state = iteration_.state();
+    const State state = iteration_->state();
     if (state.ending != Ending::None) return state;
     next_look = launched + (on_host ? 1 : std::max(1, launched / 16));
   }
@@ -168,7 +155,7 @@ SolveReport ConjugateGradient<X>::solve(const Operator<X, Paired<X>>& a,
     } else if (report.iterations >= control_.max_iterations) {
       state.ending = Ending::AtTheLimit;
     } else {
-      iteration_.start(state);
+      iteration_->start(state);
       state = iterate(a, preconditioner, x);
     }
     if (state.ending == Ending::NotFinite)

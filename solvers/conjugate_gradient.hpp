@@ -2,6 +2,7 @@
 #pragma once
 
 #include <concepts>
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -48,7 +49,7 @@ class ConjugateGradientIteration {
         direction_(std::move(direction)),
         correction_(alike(direction_)),
         state_(executor().space(), 1),
-        sums_(executor().space(), sums_of_inner_product<X>) {}
+        sum_(executor().space(), 1) {}
 
   const Executor& executor() const { return residual_.executor(); }
   /// b - A x, to be set before `start`.
@@ -65,7 +66,7 @@ class ConjugateGradientIteration {
   Paired<X> residual_, image_;  // r, A p
   X direction_, correction_;    // p, z
   Buffer<ConjugateGradientState> state_;
-  Buffer<BinnedSum> sums_;
+  Buffer<BinnedSum> sum_;  // of an inner product
 };
 
 /// Preconditioned conjugate gradients for a symmetric positive (semi)definite operator from a space to its
@@ -85,8 +86,15 @@ class ConjugateGradient {
   ConjugateGradient(std::string unknown, SolverControl control, Paired<X> residual, X direction)
       : unknown_(std::move(unknown)),
         control_(control),
-        iteration_(std::move(residual), std::move(direction)),
-        launches_(iteration_.executor()) {}
+        iteration_(
+            std::make_shared<ConjugateGradientIteration<X>>(std::move(residual), std::move(direction))),
+        launches_(iteration_->executor()) {}
+  /// The same in the vectors of another solver, for systems that are not solved within each other.
+  ConjugateGradient(std::string unknown, SolverControl control, const ConjugateGradient& other)
+      : unknown_(std::move(unknown)),
+        control_(control),
+        iteration_(other.iteration_),
+        launches_(iteration_->executor()) {}
 
   /// Solves A x = b from the given x. Converged when the true residual's l2 norm is at most
   /// max(relative tolerance x reference, absolute tolerance, rounding); it is recomputed at the end and the
@@ -106,7 +114,7 @@ class ConjugateGradient {
 
   std::string unknown_;
   SolverControl control_;
-  ConjugateGradientIteration<X> iteration_;
+  std::shared_ptr<ConjugateGradientIteration<X>> iteration_;
   LaunchSequence launches_;  // of an iteration
 };
 

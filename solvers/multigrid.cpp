@@ -166,6 +166,7 @@ class SparseOperator {
     table_ = UnknownTable(std::move(rows.starts), std::move(rows.columns));
   }
   const UnknownTable& table() const { return table_; }
+  std::size_t bytes() const { return table_.bytes() + coefficient_.size() * sizeof(float); }
   Unknowns rows(MemorySpace space) const { return table_.view(space); }
   View<Entry, const float> coefficient(MemorySpace space) const {
     return View<Entry, const float>(coefficient_.data(space), static_cast<Index>(coefficient_.size()));
@@ -227,6 +228,26 @@ class MultigridCycle {
 
   int levels() const { return static_cast<int>(levels_.size()); }
   Real operator_complexity() const { return complexity_; }
+  std::size_t bytes() const {
+    constexpr std::size_t number = sizeof(float), given = sizeof(Real);
+    // Largest residual, rounding, widening; residual, scale and correction are given in Real.
+    std::size_t total = at(size()) * (7 * given + 4 * number);
+    for (std::size_t l = 0; l < levels_.size(); ++l) {
+      const Level& level = levels_[l];
+      const std::size_t unknowns = at(level.x.size());
+      if (l + 1 == levels_.size() && inverse_.size() > 0) {
+        total += (inverse_.size() + 2 * unknowns) * number;
+        continue;
+      }
+      // Steps of smoothing, the first of which comes with the right-hand side.
+      total += (2 * level.smoother.size() - 1) * (level.matrix.bytes() + 5 * unknowns * number);
+      if (l + 1 == levels_.size()) continue;
+      total += level.matrix.bytes() + 3 * unknowns * number;  // residual
+      total += level.restriction.bytes() + level.prolongation.bytes() +
+               (3 * unknowns + 4 * at(levels_[l + 1].x.size())) * number;
+    }
+    return total;
+  }
   Index size() const { return levels_.front().x.size(); }
   const Executor& executor() const { return executor_; }
 
@@ -326,6 +347,11 @@ int Multigrid<X>::levels() const {
 template <class X>
 Real Multigrid<X>::operator_complexity() const {
   return cycle_->operator_complexity();
+}
+
+template <class X>
+std::size_t Multigrid<X>::bytes() const {
+  return cycle_->bytes();
 }
 
 template class Multigrid<PrimalCochain<Node>>;

@@ -7,11 +7,18 @@ namespace curlew {
 
 namespace {
 
+template <class X, class Y>
+auto product_of(const X& x, const Y& y) {
+  return ProductOfEntity<typename X::Entity, typename X::Value>{x.view(), y.view()};
+}
+
 /// What this rank has of an inner product.
 template <class X, class Y>
 BinnedSum own_product(const X& x, const Y& y) {
-  return detail::own_sum(x.executor(), x.owned(),
-                         ProductOfEntity<typename X::Entity, typename X::Value>{x.view(), y.view()});
+  BinnedSum own;
+  copy_bytes(&own, MemorySpace::Host, detail::own_sum(x.executor(), x.owned(), product_of(x, y)),
+             x.executor().space(), sizeof own);
+  return own;
 }
 
 template <Cochain a, Cochain b>
@@ -39,12 +46,12 @@ Real inner_product(const StreamAndFaceValues<a>& x, const StreamAndFaceValues<b>
   return total(x.stream.executor(), sum);
 }
 template <Cochain a, Cochain b>
-void inner_product(const StreamAndFaceValues<a>& x, const StreamAndFaceValues<b>& y, BinnedSum* sums) {
-  inner_product(x.stream, y.stream, sums);
-  const Executor& among_all = x.loop.executor();
-  sum(x.loop.size() == 0 ? among_all.among(nullptr) : among_all, x.loop.owned(),
-      ProductOfEntity<Loop>{x.loop.view(), y.loop.view()}, sums + 1);
-  inner_product(x.velocity, y.velocity, sums + 2);
+void inner_product(const StreamAndFaceValues<a>& x, const StreamAndFaceValues<b>& y, BinnedSum* result) {
+  const Executor& executor = x.executor();
+  detail::own_sum(executor, x.stream.owned(), product_of(x.stream, y.stream), result);
+  detail::add_own_sum(executor, x.loop.owned(), product_of(x.loop, y.loop), result);
+  detail::add_own_sum(executor, x.velocity.owned(), product_of(x.velocity, y.velocity), result);
+  detail::sum_over_ranks(executor, result);
 }
 template <Cochain kind>
 void subtract_from(const StreamAndFaceValues<kind>& b, StreamAndFaceValues<kind>& r) {

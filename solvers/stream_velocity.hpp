@@ -43,10 +43,8 @@ Real squared_norm_of_stream(const StreamAndFaceValues<kind>& x);
 // As kernels/vector_kernels.hpp has them for one field.
 template <Cochain a, Cochain b>
 Real inner_product(const StreamAndFaceValues<a>& x, const StreamAndFaceValues<b>& y);
-template <Cochain kind>
-inline constexpr int sums_of_inner_product<StreamAndFaceValues<kind>> = 3;
 template <Cochain a, Cochain b>
-void inner_product(const StreamAndFaceValues<a>& x, const StreamAndFaceValues<b>& y, BinnedSum* sums);
+void inner_product(const StreamAndFaceValues<a>& x, const StreamAndFaceValues<b>& y, BinnedSum* result);
 template <Cochain kind>
 void subtract_from(const StreamAndFaceValues<kind>& b, StreamAndFaceValues<kind>& r);
 template <Cochain primal, Cochain dual>
