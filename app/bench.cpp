@@ -3,6 +3,7 @@
 #include <omp.h>
 
 #include <iostream>
+#include <utility>
 #include <vector>
 
 #include "app/benchmark.hpp"
@@ -13,15 +14,13 @@ namespace curlew {
 
 int bench_mesh(const BenchOptions& options) {
   const Mesh mesh = read_mesh(options.mesh);
-  std::vector<BenchmarkRecord> records;
   std::vector<Executor> executors{Executor::serial(),
                                   Executor::openmp(options.threads.value_or(omp_get_max_threads()))};
   if (cuda_problem().empty()) executors.push_back(Executor::cuda());
-  for (const Executor& executor : executors) {
-    Benchmark benchmark(executor, BenchmarkSettings::beyond_cache());
-    time_kernels(benchmark, mesh);
-    records.insert(records.end(), benchmark.records().begin(), benchmark.records().end());
-  }
+  Benchmark benchmark(std::move(executors), BenchmarkSettings::beyond_cache());
+  time_kernels(benchmark, mesh);
+  time_flow_kernels(benchmark, mesh);
+  const std::vector<BenchmarkRecord>& records = benchmark.records();
   if (options.json) {
     std::cout << to_json(records) << '\n';
     return 0;

@@ -71,15 +71,16 @@ std::size_t bytes_of(const FlowCase& settings, const Mesh& mesh) {
 
   std::size_t per_cell = vector + number;    // geometry
   per_cell += 3 * number + number + vector;  // three levels of time; pressure and velocity
-  per_cell += 5 * vector + tensor;           // momentum
-  per_cell += 11 * number + sizeof(Index);   // projection
-  per_cell += number;                        // the method's
+  per_cell += 3 * vector;                    // momentum
+  if (settings.flow.convection != ConvectionScheme::Central) per_cell += 2 * vector + tensor;
+  per_cell += 11 * number + sizeof(Index);  // projection
+  per_cell += number;                       // the method's
   per_cell += averages * number;
   std::size_t per_face = 2 * vector;                            // geometry
   per_face += 3 * (4 * number + vector);                        // three levels of time
   per_face += 6 * number + 2 * vector + 1;                      // forces
   per_face += 2 * number + 5 * vector;                          // momentum
-  per_face += 2 * 4 * vector + 4 * number;                      // its solvers
+  per_face += 4 * vector + 4 * number;                          // its solvers
   per_face += 5 * number;                                       // projection
   if (exact) per_face += 4 * number + 2 * vector + 7 * vector;  // the streamfunction's solver
   per_face += averages * vector;

@@ -225,4 +225,43 @@ void copy(void* to, const void* from, std::size_t bytes, Direction direction) {
   Device::get().copy(to, from, bytes, direction);
 }
 
+bool is_recording() {
+  if (Device::in_use() == nullptr) return false;
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  check(cudaStreamIsCapturing(stream(), &status), "to tell whether launches are recorded");
+  return status != cudaStreamCaptureStatusNone;
+}
+
+Graph::~Graph() {
+  if (graph_ != nullptr) cudaGraphExecDestroy(graph_);
+}
+
+void Graph::record(const std::function<void()>& launches) {
+  check(cudaStreamBeginCapture(stream(), cudaStreamCaptureModeThreadLocal), "to record launches");
+  cudaGraph_t recorded = nullptr;
+  try {
+    launches();
+  } catch (...) {
+    cudaStreamEndCapture(stream(), &recorded);
+    if (recorded != nullptr) cudaGraphDestroy(recorded);
+    cudaGetLastError();  // forget the error
+    throw;
+  }
+  check(cudaStreamEndCapture(stream(), &recorded), "to record launches");
+  // Mostly the same kernels with other arguments, which is quickly changed.
+  cudaGraphExecUpdateResultInfo result{};
+  if (graph_ != nullptr && cudaGraphExecUpdate(graph_, recorded, &result) != cudaSuccess) {
+    cudaGetLastError();
+    cudaGraphExecDestroy(graph_);
+    graph_ = nullptr;
+  }
+  const cudaError_t status = graph_ == nullptr ? cudaGraphInstantiate(&graph_, recorded, 0) : cudaSuccess;
+  cudaGraphDestroy(recorded);
+  check(status, "to make a graph of launches");
+}
+
+void Graph::launch() {
+  check(cudaGraphLaunch(graph_, stream()), "to repeat recorded launches");
+}
+
 }  // namespace curlew::cuda

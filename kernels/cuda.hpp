@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <typeinfo>
 
+struct CUgraphExec_st;
 struct CUstream_st;
 
 /// What the CUDA backend asks of the GPU, without CUDA's headers; there in builds with CUDA alone. One GPU
@@ -38,5 +40,26 @@ std::size_t free_memory();
 enum class Direction { ToDevice, ToHost, OnDevice };
 /// Copies; when it returns, `from` may be overwritten and, on the host, `to` be read.
 void copy(void* to, const void* from, std::size_t bytes, Direction direction);
+
+/// Whether launches are being recorded: none of what is declared above but `stream` and `check_launch` may be
+/// asked for then.
+bool is_recording();
+
+/// Launches that the GPU has in its keeping.
+class Graph {
+ public:
+  Graph() = default;
+  ~Graph();
+  Graph(const Graph&) = delete;
+  Graph& operator=(const Graph&) = delete;
+
+  /// Takes what `launches` launches, which is not made now, in place of what it had.
+  void record(const std::function<void()>& launches);
+  /// Makes the launches.
+  void launch();
+
+ private:
+  CUgraphExec_st* graph_ = nullptr;
+};
 
 }  // namespace curlew::cuda

@@ -48,6 +48,7 @@ std::string Executor::name() const {
 }
 
 void Executor::synchronise() const {
+  require_no_recording(space(), "waiting for a device");
 #if defined(CURLEW_CUDA)
   if (std::holds_alternative<Cuda>(backend_)) cuda::synchronise();
 #endif

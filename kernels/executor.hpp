@@ -9,6 +9,7 @@
 #include "kernels/id.hpp"
 #include "kernels/memory.hpp"
 #include "kernels/ranks.hpp"
+#include "kernels/recording.hpp"
 
 namespace curlew {
 
@@ -49,8 +50,15 @@ struct DebugDevice {
 
   template <class E, class Kernel>
   void for_each(Range<E> range, const Kernel& kernel) const {
-    const DebugDeviceAccess access;
-    for (const Id<E> i : range) kernel(i);
+    const auto launch = [range, kernel] {
+      const DebugDeviceAccess access;
+      for (const Id<E> i : range) kernel(i);
+    };
+    if (detail::recorded_launches != nullptr) {
+      detail::recorded_launches->push_back(launch);
+    } else {
+      launch();
+    }
   }
 };
 
@@ -117,6 +125,10 @@ class Executor {
   /// Null: of a rank alone.
   const Ranks* ranks() const {
     return ranks_.get();
+  }
+  /// Whether reductions need no other rank.
+  bool is_alone() const {
+    return ranks_ == nullptr || ranks_->ranks() == 1;
   }
 
   /// Memory of at least `size` reals for the partial sums of a reduction; grows once and is kept.

@@ -13,6 +13,7 @@
 #endif
 #include "kernels/error.hpp"
 #include "kernels/memory_use.hpp"
+#include "kernels/recording.hpp"
 
 namespace curlew {
 
@@ -107,6 +108,7 @@ class DebugDeviceArena {
 
 void* allocate_bytes(MemorySpace space, std::size_t bytes) {
   if (bytes == 0) return nullptr;
+  require_no_recording(space, "allocating memory");
   if (space == MemorySpace::DebugDevice) return DebugDeviceArena::instance().allocate(bytes);
 #if defined(CURLEW_CUDA)
   if (space == MemorySpace::Cuda) return cuda::allocate(bytes);
@@ -130,6 +132,8 @@ void release_bytes(MemorySpace space, void* data) noexcept {
 
 void copy_bytes(void* to, MemorySpace to_space, const void* from, MemorySpace from_space, std::size_t bytes) {
   if (bytes == 0) return;
+  require_no_recording(to_space, "a copy to a device");
+  require_no_recording(from_space, "a copy from a device");
 #if defined(CURLEW_CUDA)
   const bool to_gpu = to_space == MemorySpace::Cuda, from_gpu = from_space == MemorySpace::Cuda;
   if (to_gpu || from_gpu) {
@@ -147,6 +151,14 @@ void copy_bytes(void* to, MemorySpace to_space, const void* from, MemorySpace fr
     const DebugDeviceAccess access;
     std::memcpy(to, from, bytes);
   }
+}
+
+void require_no_recording(MemorySpace space, const char* what) {
+  bool recording = space == MemorySpace::DebugDevice && detail::recorded_launches != nullptr;
+#if defined(CURLEW_CUDA)
+  recording = recording || (space == MemorySpace::Cuda && cuda::is_recording());
+#endif
+  if (recording) throw NotRecordable(what);
 }
 
 DeviceMemory device_memory(MemorySpace space) {

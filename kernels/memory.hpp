@@ -27,6 +27,8 @@ void* allocate_bytes(MemorySpace space, std::size_t bytes);
 void release_bytes(MemorySpace space, void* data) noexcept;
 /// Copies between any two spaces.
 void copy_bytes(void* to, MemorySpace to_space, const void* from, MemorySpace from_space, std::size_t bytes);
+/// Throws NotRecordable while launches on the device with this memory are being recorded.
+void require_no_recording(MemorySpace space, const char* what);
 
 /// While one exists, the debug device's memory may be touched: kernels and copies hold one.
 class DebugDeviceAccess {
@@ -84,12 +86,13 @@ class ConstantArray {
   const T* data(MemorySpace space) const {
     if (space == MemorySpace::Host) return storage_->host.data();
     const std::lock_guard lock(storage_->mutex);
-    auto [entry, fresh] = storage_->mirrors.try_emplace(space);
-    if (fresh) {
-      entry->second = Buffer<T>(space, size());
-      copy_bytes(entry->second.data(), space, storage_->host.data(), MemorySpace::Host, size() * sizeof(T));
+    auto mirror = storage_->mirrors.find(space);
+    if (mirror == storage_->mirrors.end()) {
+      Buffer<T> copy(space, size());
+      copy_bytes(copy.data(), space, storage_->host.data(), MemorySpace::Host, size() * sizeof(T));
+      mirror = storage_->mirrors.emplace(space, std::move(copy)).first;
     }
-    return entry->second.data();
+    return mirror->second.data();
   }
 
  private:

@@ -6,6 +6,7 @@
 #include <span>
 #include <type_traits>
 
+#include "kernels/error.hpp"
 #include "kernels/for_each.hpp"
 #include "kernels/reproducible_sum.hpp"
 #include "kernels/view.hpp"
@@ -129,6 +130,13 @@ struct MergedSumOnChunk {
 #endif
 };
 
+/// Adds one sum to another.
+struct AddToSum {
+  View<Chunk, const BinnedSum> part;
+  View<Chunk, BinnedSum> sum;
+  CURLEW_HOST_DEVICE void operator()(Id<Chunk> c) const { sum[c].add(part[c]); }
+};
+
 /// Largest of one chunk of terms.
 template <class E, class Term>
 struct MaximumOnChunk {
@@ -176,31 +184,33 @@ struct ValueOfChunk {
   CURLEW_HOST_DEVICE T operator()(Id<Chunk> c) const { return values[c]; }
 };
 
-}  // namespace detail
+/// How many values the chunks of all levels but the last have, where there are so many terms.
+inline Index chunks_below_the_last(Index terms) {
+  Index total = 0;
+  for (Index n = reduction_shape::chunks(terms); n > 1; n = reduction_shape::chunks(n)) total += n;
+  return total;
+}
 
-namespace detail {
-
-/// What this rank has of a sum.
+/// Leaves what this rank has of a sum in `result`, in the memory of the executor; null for a place that the
+/// next reduction uses again. Returns the place.
 template <class E, class Term>
-BinnedSum own_sum(const Executor& executor, Range<E> range, const Term& term) {
-  BinnedSum result;
-  if (range.empty()) return result;
-  Index level = reduction_shape::chunks(range.size()), total = level;
-  for (Index n = level; n > 1;) total += n = reduction_shape::chunks(n);
+BinnedSum* own_sum(const Executor& executor, Range<E> range, const Term& term, BinnedSum* result = nullptr) {
   static_assert(sizeof(BinnedSum) % sizeof(Real) == 0 && std::is_trivially_copyable_v<BinnedSum>);
+  Index level = std::max(reduction_shape::chunks(range.size()), Index(1));
+  const Index below = chunks_below_the_last(range.size());
   auto* scratch = reinterpret_cast<BinnedSum*>(
-      executor.reduction_scratch(static_cast<std::size_t>(total) * (sizeof(BinnedSum) / sizeof(Real))));
-  for_each(executor, Range<Chunk>(0, level),
-           SumOnChunk<E, Term>{term, range, View<Chunk, BinnedSum>(scratch, level)});
+      executor.reduction_scratch((at(below) + 1) * (sizeof(BinnedSum) / sizeof(Real))));
+  if (result == nullptr) result = scratch + below;
+  const auto place = [&] { return View<Chunk, BinnedSum>(level == 1 ? result : scratch, level); };
+  View<Chunk, BinnedSum> sums = place();
+  for_each(executor, Range<Chunk>(0, level), SumOnChunk<E, Term>{term, range, sums});
   while (level > 1) {
-    const Index next = reduction_shape::chunks(level);
-    for_each(executor, Range<Chunk>(0, next),
-             MergedSumOnChunk{View<Chunk, const BinnedSum>(scratch, level), level,
-                              View<Chunk, BinnedSum>(scratch + level, next)});
-    scratch += level;
-    level = next;
+    const Index count = level;
+    scratch += count;
+    level = reduction_shape::chunks(count);
+    for_each(executor, Range<Chunk>(0, level), MergedSumOnChunk{sums, count, place()});
+    sums = place();
   }
-  copy_bytes(&result, MemorySpace::Host, scratch, executor.space(), sizeof result);
   return result;
 }
 
@@ -213,11 +223,41 @@ template <class E, class Term>
 auto sum(const Executor& executor, Range<E> range, const Term& term) {
   using T = std::invoke_result_t<Term, Id<E>>;
   static_assert(std::is_floating_point_v<T> && sizeof(T) <= sizeof(Real));
-  const BinnedSum own = detail::own_sum(executor, range, term);
+  BinnedSum own;
+  copy_bytes(&own, MemorySpace::Host, detail::own_sum(executor, range, term), executor.space(), sizeof own);
   return static_cast<T>((executor.ranks() ? executor.ranks()->sum(own) : own).value());
 }
 
-/// The same of terms on the host, of these ranks.
+namespace detail {
+
+/// Adds what this rank has of a sum to `result`, in the memory of the executor.
+template <class E, class Term>
+void add_own_sum(const Executor& executor, Range<E> range, const Term& term, BinnedSum* result) {
+  const BinnedSum* own = own_sum(executor, range, term);
+  for_each(executor, Range<Chunk>(0, 1),
+           AddToSum{View<Chunk, const BinnedSum>(own, 1), View<Chunk, BinnedSum>(result, 1)});
+}
+
+/// Makes a sum of what every rank has out of what this one has, in the memory of the executor.
+inline void sum_over_ranks(const Executor& executor, BinnedSum* sum) {
+  if (executor.is_alone()) return;
+  BinnedSum value;
+  copy_bytes(&value, MemorySpace::Host, sum, executor.space(), sizeof value);
+  value = executor.ranks()->sum(value);
+  copy_bytes(sum, executor.space(), &value, MemorySpace::Host, sizeof value);
+}
+
+}  // namespace detail
+
+/// Leaves the same sum in `result`, in the memory of the executor, for kernels that go on with it; the host
+/// waits only where there are several ranks.
+template <class E, class Term>
+void sum(const Executor& executor, Range<E> range, const Term& term, BinnedSum* result) {
+  detail::own_sum(executor, range, term, result);
+  detail::sum_over_ranks(executor, result);
+}
+
+/// Sum of terms on the host, of these ranks.
 inline Real sum_of_terms(const Ranks& ranks, std::span<const Real> terms) {
   return ranks.sum(binned_sum(static_cast<Index>(terms.size()), [&](Index k) { return terms[at(k)]; }))
       .value();
@@ -225,27 +265,25 @@ inline Real sum_of_terms(const Ranks& ranks, std::span<const Real> terms) {
 
 namespace detail {
 
-/// What this rank has of a maximum.
+/// Leaves what this rank has of a maximum in `result`, as own_sum does.
 template <class E, class Term>
-Real own_maximum(const Executor& executor, Range<E> range, const Term& term) {
-  if (range.empty()) return 0;
-  Index terms = range.size(), level = reduction_shape::chunks(terms), total = 0;
-  for (Index n = level; n > 1; n = reduction_shape::chunks(n)) total += n;
-  Real* scratch = executor.reduction_scratch(static_cast<std::size_t>(total) + 1);
-  for_each(executor, Range<Chunk>(0, level),
-           MaximumOnChunk<E, Term>{term, range, View<Chunk, Real>(scratch, level)});
+Real* own_maximum(const Executor& executor, Range<E> range, const Term& term, Real* result = nullptr) {
+  Index level = std::max(reduction_shape::chunks(range.size()), Index(1));
+  const Index below = chunks_below_the_last(range.size());
+  Real* scratch = executor.reduction_scratch(at(below) + 1);
+  if (result == nullptr) result = scratch + below;
+  const auto place = [&] { return View<Chunk, Real>(level == 1 ? result : scratch, level); };
+  View<Chunk, Real> maxima = place();
+  for_each(executor, Range<Chunk>(0, level), MaximumOnChunk<E, Term>{term, range, maxima});
   while (level > 1) {
     using Previous = ValueOfChunk<Real>;
-    const Previous previous{View<Chunk, const Real>(scratch, level)};
-    const Index next = reduction_shape::chunks(level);
-    for_each(executor, Range<Chunk>(0, next),
-             MaximumOnChunk<Chunk, Previous>{previous, Range<Chunk>(0, level),
-                                             View<Chunk, Real>(scratch + level, next)});
+    const Range<Chunk> previous(0, level);
     scratch += level;
-    level = next;
+    level = reduction_shape::chunks(level);
+    for_each(executor, Range<Chunk>(0, level),
+             MaximumOnChunk<Chunk, Previous>{Previous{maxima}, previous, place()});
+    maxima = place();
   }
-  Real result;
-  copy_bytes(&result, MemorySpace::Host, scratch, executor.space(), sizeof(Real));
   return result;
 }
 
@@ -255,8 +293,18 @@ Real own_maximum(const Executor& executor, Range<E> range, const Term& term) {
 /// that are not a number are passed over.
 template <class E, class Term>
 Real maximum(const Executor& executor, Range<E> range, const Term& term) {
-  const Real own = detail::own_maximum(executor, range, term);
+  Real own;
+  copy_bytes(&own, MemorySpace::Host, detail::own_maximum(executor, range, term), executor.space(),
+             sizeof own);
   return executor.ranks() ? executor.ranks()->maximum(own) : own;
+}
+
+/// Leaves the same maximum in `result`, in the memory of the executor, for kernels that go on with it; for an
+/// executor that is alone.
+template <class E, class Term>
+void maximum(const Executor& executor, Range<E> range, const Term& term, Real* result) {
+  REQUIRE(executor.is_alone(), "a maximum over several ranks goes to the host");
+  detail::own_maximum(executor, range, term, result);
 }
 
 }  // namespace curlew

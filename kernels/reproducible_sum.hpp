@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 
 #include "kernels/platform.hpp"
 
@@ -25,6 +26,7 @@ constexpr int lowest_bin = -26, highest_bin = 24;
 constexpr int lowest_top = lowest_bin + bins - 1;
 /// The top bin of a sum with a term that is infinite, not a number or at least 2^999.
 constexpr int not_finite = highest_bin + 1;
+constexpr Real not_a_number = std::numeric_limits<Real>::quiet_NaN();
 
 CURLEW_HOST_DEVICE inline std::uint64_t bits_of(Real x) {
   std::uint64_t bits;
@@ -117,7 +119,7 @@ class BinnedSum {
   /// The sum, the same whatever parts it came from; not a number where a term was infinite, not a number or
   /// at least 2^999.
   CURLEW_HOST_DEVICE Real value() const {
-    if (top_ == binning::not_finite) return std::nan("");
+    if (top_ == binning::not_finite) return binning::not_a_number;
     Real sum = 0, lost = 0;  // what roundings took from the sum (Knuth's two-sum): parts may nearly cancel
     const auto add_part = [&](std::int64_t whole, int exponent) {
       const Real part = std::ldexp(static_cast<Real>(whole), exponent), before = sum;

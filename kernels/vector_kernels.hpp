@@ -1,6 +1,7 @@
 // Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
 #pragma once
 
+#include "kernels/factor.hpp"
 #include "kernels/field.hpp"
 #include "kernels/for_each.hpp"
 #include "kernels/reduction.hpp"
@@ -30,15 +31,35 @@ struct CopyOnEntity {
   CURLEW_HOST_DEVICE void operator()(Id<E> i) const { y[i] = x[i]; }
 };
 
-/// A step of conjugate gradients, x += alpha p and r -= alpha A p, in one pass.
-template <class E, class T = Real>
+/// A step of conjugate gradients, x += alpha p and r -= alpha A p, in one pass. Alpha: a number or where to
+/// find it.
+template <class E, class T = Real, class Alpha = Real>
 struct ConjugateGradientStepOnEntity {
-  Real alpha;
+  Alpha alpha;
   View<E, const T> direction, image;
   View<E, T> x, residual;
   CURLEW_HOST_DEVICE void operator()(Id<E> i) const {
-    x[i] += alpha * direction[i];
-    residual[i] -= alpha * image[i];
+    if (!applies(alpha)) return;
+    const Real a = value_of(alpha);
+    x[i] += a * direction[i];
+    residual[i] -= a * image[i];
+  }
+};
+
+/// The next direction of conjugate gradients, p = z + beta p; for beta = 0 the old one is not read.
+template <class E, class T = Real>
+struct NextDirectionOnEntity {
+  FactorInMemory beta;
+  View<E, const T> correction;
+  View<E, T> direction;
+  CURLEW_HOST_DEVICE void operator()(Id<E> i) const {
+    if (!applies(beta)) return;
+    const Real b = value_of(beta);
+    if (b == 0) {
+      direction[i] = correction[i];
+    } else {
+      direction[i] = correction[i] + b * direction[i];
+    }
   }
 };
 
@@ -82,10 +103,18 @@ void subtract_from(const F& b, F& r) {
 
 /// x += alpha direction and residual -= alpha image.
 template <class X, class Y>
-void conjugate_gradient_step(Real alpha, const X& direction, const Y& image, X& x, Y& residual) {
+void conjugate_gradient_step(FactorInMemory alpha, const X& direction, const Y& image, X& x, Y& residual) {
   for_each(x.executor(), x.range(),
-           ConjugateGradientStepOnEntity<typename X::Entity, typename X::Value>{
+           ConjugateGradientStepOnEntity<typename X::Entity, typename X::Value, FactorInMemory>{
                alpha, direction.view(), image.view(), x.view(), residual.view()});
+}
+
+/// direction = correction + beta direction; for beta = 0 what it was does not matter.
+template <class F>
+void next_direction(FactorInMemory beta, const F& correction, F& direction) {
+  for_each(direction.executor(), direction.range(),
+           NextDirectionOnEntity<typename F::Entity, typename F::Value>{beta, correction.view(),
+                                                                        direction.view()});
 }
 
 /// Inner product of two fields on the same entity, with the bits of `sum`.
@@ -95,6 +124,15 @@ Real inner_product(const X& x, const Y& y) {
   REQUIRE(x.size() == y.size(), "inner product of fields of different length: " + x.name() + ", " + y.name());
   return sum(x.executor(), x.owned(),
              ProductOfEntity<typename X::Entity, typename X::Value>{x.view(), y.view()});
+}
+
+/// Leaves the same inner product in `result`, in the memory of the executor.
+template <class X, class Y>
+void inner_product(const X& x, const Y& y, BinnedSum* result) {
+  static_assert(std::is_same_v<typename X::Entity, typename Y::Entity>);
+  REQUIRE(x.size() == y.size(), "inner product of fields of different length: " + x.name() + ", " + y.name());
+  sum(x.executor(), x.owned(), ProductOfEntity<typename X::Entity, typename X::Value>{x.view(), y.view()},
+      result);
 }
 
 }  // namespace curlew

@@ -391,6 +391,15 @@ class Momentum::TangentialSystem : public Operator<FaceVelocity, FaceVelocity> {
   const Momentum& momentum_;
 };
 
+namespace {
+
+/// The cells that upwinding needs values on.
+Extent upwinded_cells(const Mesh& mesh, const FlowSettings& settings) {
+  return settings.convection == ConvectionScheme::Central ? Extent(0) : mesh.domain().extent<Cell>();
+}
+
+}  // namespace
+
 Momentum::Momentum(const Executor& executor, const Mesh& mesh, const FlowSettings& settings,
                    const FlowBoundaries& boundaries, Real simplex_weight)
     : executor_(executor),
@@ -409,9 +418,9 @@ Momentum::Momentum(const Executor& executor, const Mesh& mesh, const FlowSetting
       body_force_(executor, mesh.domain().extent<Cell>(), "body force", "m/s2"),
       outflow_(executor, mesh.domain().extent<Cell>(), "outflow of momentum", "m4/s2"),
       interpolated_(executor, mesh.domain().extent<Cell>(), "interpolated velocity", "m/s"),
-      mean_(executor, mesh.domain().extent<Cell>(), "mean velocity", "m/s"),
-      gradient_(executor, mesh.domain().extent<Cell>(), "velocity gradient", "1/s"),
-      jump_outflow_(executor, mesh.domain().extent<Cell>(), "upwind outflow", "m4/s2"),
+      mean_(executor, upwinded_cells(mesh, settings), "mean velocity", "m/s"),
+      gradient_(executor, mean_.extent(), "velocity gradient", "1/s"),
+      jump_outflow_(executor, mean_.extent(), "upwind outflow", "m4/s2"),
       transported_(executor, mesh.domain().extent<Face>(), "transported velocity", "m4/s2"),
       transposed_(executor, mesh.domain().extent<Face>(), "transposed closure", "m3/s"),
       force_(executor, mesh.domain().extent<Face>(), "viscous force", "m3/s2"),
@@ -419,7 +428,7 @@ Momentum::Momentum(const Executor& executor, const Mesh& mesh, const FlowSetting
       convective_force_(executor, mesh.domain().extent<Face>(), "convective force", "m4/s2"),
       circulation_(executor, mesh.domain().extent<Face>(), "circulation", "m2/s"),
       momentum_solver_(executor, mesh.domain().extent<Face>(), "momentum", settings.momentum),
-      tangential_solver_(executor, mesh.domain().extent<Face>(), "tangential velocity", settings.momentum),
+      tangential_solver_("tangential velocity", settings.momentum, momentum_solver_),
       momentum_preconditioner_(executor, mesh),
       tangential_preconditioner_(executor, mesh) {
   viscous_scale_.copy_from_host(viscous_diagonal_);

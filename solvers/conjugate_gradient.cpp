@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -12,12 +13,118 @@
 
 namespace curlew {
 
+namespace {
+
+using State = ConjugateGradientState;
+
+using InnerProduct = View<One, const BinnedSum>;
+
+CURLEW_HOST_DEVICE void end(State& state, Ending ending) {
+  state.ending = ending;
+  state.alpha.applies = state.beta.applies = 0;
+}
+
+/// beta = (r . z) / (r . z before).
+struct DirectionOnState {
+  InnerProduct residual_correction;
+  View<One, State> states;
+  CURLEW_HOST_DEVICE void operator()(Id<One> one) const {
+    State& state = states[one];
+    if (state.ending != Ending::None) return;
+    const Real energy = residual_correction[one].value();
+    state.beta.value = state.first ? Real(0) : energy / state.residual_energy;
+    state.first = 0;
+    state.residual_energy = energy;
+  }
+};
+
+/// alpha = (r . z) / (p . A p).
+struct StepLengthOnState {
+  InnerProduct image_direction;
+  View<One, State> states;
+  CURLEW_HOST_DEVICE void operator()(Id<One> one) const {
+    State& state = states[one];
+    if (state.ending != Ending::None) return;
+    const Real curvature = image_direction[one].value();
+    if (!(curvature > 0)) return end(state, Ending::NoCurvature);
+    state.alpha.value = state.residual_energy / curvature;
+  }
+};
+
+/// What the residual after a step says.
+struct EndingOnState {
+  InnerProduct residual_residual;
+  View<One, State> states;
+  CURLEW_HOST_DEVICE void operator()(Id<One> one) const {
+    State& state = states[one];
+    if (state.ending != Ending::None) return;
+    ++state.iterations;
+    state.residual = std::sqrt(residual_residual[one].value());
+    if (state.residual <= state.target) return end(state, Ending::Converged);
+    if (!std::isfinite(state.residual)) return end(state, Ending::NotFinite);
+    if (state.iterations >= state.limit) return end(state, Ending::AtTheLimit);
+  }
+};
+
+}  // namespace
+
 template <class X>
-void ConjugateGradient<X>::compute_residual(const Operator<X, Paired<X>>& a, const Paired<X>& b, const X& x,
-                                            const NullSpace<X>* null_space) {
-  a.apply(x, residual_);
-  subtract_from(b, residual_);
-  if (null_space != nullptr) null_space->make_consistent(residual_);
+void ConjugateGradientIteration<X>::start(const State& state) {
+  copy_bytes(state_.data(), state_.space(), &state, MemorySpace::Host, sizeof state);
+}
+
+template <class X>
+State ConjugateGradientIteration<X>::state() const {
+  State state;
+  copy_bytes(&state, MemorySpace::Host, state_.data(), state_.space(), sizeof state);
+  return state;
+}
+
+template <class X>
+void ConjugateGradientIteration<X>::advance(const Operator<X, Paired<X>>& a,
+                                            const Preconditioner<X>& preconditioner, X& x) {
+  const Range<One> one(0, 1);
+  State* const data = state_.data();
+  const View<One, State> state(data, 1);
+  const InnerProduct product(sum_.data(), 1);
+
+  preconditioner.apply(residual_, correction_);
+  inner_product(residual_, correction_, sum_.data());
+  for_each(executor(), one, DirectionOnState{product, state});
+  next_direction(FactorInMemory(&data->beta, 1), correction_, direction_);
+  a.apply(direction_, image_);
+  inner_product(image_, direction_, sum_.data());
+  for_each(executor(), one, StepLengthOnState{product, state});
+  conjugate_gradient_step(FactorInMemory(&data->alpha, 1), direction_, image_, x, residual_);
+  inner_product(residual_, residual_, sum_.data());
+  for_each(executor(), one, EndingOnState{product, state});
+}
+
+template <class X>
+Real ConjugateGradient<X>::set_residual(const Operator<X, Paired<X>>& a, const Paired<X>& b, const X& x,
+                                        const NullSpace<X>* null_space) {
+  Paired<X>& residual = iteration_->residual();
+  a.apply(x, residual);
+  subtract_from(b, residual);
+  if (null_space != nullptr) null_space->make_consistent(residual);
+  return std::sqrt(inner_product(residual, residual));
+}
+
+template <class X>
+State ConjugateGradient<X>::iterate(const Operator<X, Paired<X>>& a, const Preconditioner<X>& preconditioner,
+                                    X& x) {
+  // The host sees its own memory at once. A device it asks now and then, lest the device wait for the answer:
+  // what is launched beyond the end, in vain, is at most a sixteenth.
+  const bool on_host = iteration_->executor().space() == MemorySpace::Host;
+  int launched = 0, next_look = 1;
+  launches_.restart();
+  while (true) {
+    launches_.run([&] { iteration_->advance(a, preconditioner, x); });
+    if (++launched < next_look) continue;
+    const State state = iteration_->state();
+    if (state.ending != Ending::None) return state;
+    next_look = launched + (on_host ? 1 : std::max(1, launched / 16));
+  }
 }
 
 template <class X>
@@ -40,37 +147,27 @@ SolveReport ConjugateGradient<X>::solve(const Operator<X, Paired<X>>& a,
 
   SolveReport report;
   if (!std::isfinite(target)) fail("met a reference that is not a number or infinite", 0, target);
-  compute_residual(a, b, x, null_space);
-  Real true_residual = std::sqrt(inner_product(residual_, residual_));
+  Real true_residual = set_residual(a, b, x, null_space);
   while (!(true_residual <= target)) {
-    if (!std::isfinite(true_residual))
-      fail("met a value that is not a number", report.iterations, true_residual);
-    preconditioner.apply(residual_, direction_);
-    Real rz = inner_product(residual_, direction_);
-    Real residual = true_residual;
-    while (residual > target) {
-      if (report.iterations >= control_.max_iterations) {
-        fail("did not converge", report.iterations, residual);
-      }
-      a.apply(direction_, image_);
-      const Real curvature = inner_product(image_, direction_);
-      if (!(curvature > 0)) {
-        fail("met a direction without positive curvature (an operator that is not positive definite)",
-             report.iterations, residual);
-      }
-      const Real alpha = rz / curvature;
-      conjugate_gradient_step(alpha, direction_, image_, x, residual_);
-      ++report.iterations;
-      residual = std::sqrt(inner_product(residual_, residual_));
-      if (!std::isfinite(residual)) fail("met a value that is not a number", report.iterations, residual);
-      preconditioner.apply(residual_, correction_);
-      const Real rz_next = inner_product(residual_, correction_);
-      linear_combination(1, correction_, rz_next / rz, direction_);
-      rz = rz_next;
+    State state{true_residual, target, report.iterations, control_.max_iterations};
+    if (!std::isfinite(true_residual)) {
+      state.ending = Ending::NotFinite;
+    } else if (report.iterations >= control_.max_iterations) {
+      state.ending = Ending::AtTheLimit;
+    } else {
+      iteration_->start(state);
+      state = iterate(a, preconditioner, x);
     }
+    if (state.ending == Ending::NotFinite)
+      fail("met a value that is not a number", state.iterations, state.residual);
+    if (state.ending == Ending::AtTheLimit) fail("did not converge", state.iterations, state.residual);
+    if (state.ending == Ending::NoCurvature) {
+      fail("met a direction without positive curvature (an operator that is not positive definite)",
+           state.iterations, state.residual);
+    }
+    report.iterations = state.iterations;
     const Real before = true_residual;
-    compute_residual(a, b, x, null_space);
-    true_residual = std::sqrt(inner_product(residual_, residual_));
+    true_residual = set_residual(a, b, x, null_space);
     if (true_residual > target && true_residual > before / 2) {
       fail("cannot come closer to the tolerance, which is below what rounding allows,", report.iterations,
            true_residual);
@@ -80,6 +177,10 @@ SolveReport ConjugateGradient<X>::solve(const Operator<X, Paired<X>>& a,
   return report;
 }
 
+template class ConjugateGradientIteration<PrimalCochain<Node>>;
+template class ConjugateGradientIteration<Field<Face, Vector3>>;
+template class ConjugateGradientIteration<DualCochain<Cell>>;
+template class ConjugateGradientIteration<StreamVelocity>;
 template class ConjugateGradient<PrimalCochain<Node>>;
 template class ConjugateGradient<Field<Face, Vector3>>;
 template class ConjugateGradient<DualCochain<Cell>>;

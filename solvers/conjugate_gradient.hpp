@@ -2,9 +2,14 @@
 #pragma once
 
 #include <concepts>
+#include <memory>
 #include <string>
 #include <utility>
 
+#include "kernels/factor.hpp"
+#include "kernels/launch_sequence.hpp"
+#include "kernels/memory.hpp"
+#include "kernels/reproducible_sum.hpp"
 #include "solvers/linear_solver.hpp"
 
 namespace curlew {
@@ -16,9 +21,56 @@ struct ResidualScale {
       0;  ///< below this a residual is noise: about machine precision times the norm of |A||x| + |b|
 };
 
+/// What ended an iteration.
+enum class Ending : Index { None, Converged, NotFinite, NoCurvature, AtTheLimit };
+
+/// The numbers that conjugate gradients go by. Once there is an ending, nothing changes any more.
+struct ConjugateGradientState {
+  Real residual;     ///< l2 norm, by the recurrence
+  Real target;       ///< converged where the residual is not larger
+  Index iterations;  ///< steps made
+  Index limit;       ///< of steps
+  Ending ending = Ending::None;
+  Index first = 1;           ///< 1: there is no direction yet
+  Real residual_energy = 0;  ///< r . z
+  Factor alpha = {}, beta = {};
+};
+
+/// One iteration of preconditioned conjugate gradients; Hestenes & Stiefel (1952), in the form of Saad,
+/// Iterative Methods (2003), algorithm 9.1. Its numbers stay where its vectors are, so that on a device
+/// iterations follow each other without the host; those launched after the last one change nothing.
+template <class X>
+class ConjugateGradientIteration {
+ public:
+  /// Vectors of the right sizes to work with.
+  ConjugateGradientIteration(Paired<X> residual, X direction)
+      : residual_(std::move(residual)),
+        image_(alike(residual_)),
+        direction_(std::move(direction)),
+        correction_(alike(direction_)),
+        state_(executor().space(), 1),
+        sum_(executor().space(), 1) {}
+
+  const Executor& executor() const { return residual_.executor(); }
+  /// b - A x, to be set before `start`.
+  Paired<X>& residual() { return residual_; }
+  const Paired<X>& residual() const { return residual_; }
+  /// Begins anew from the residual with these numbers.
+  void start(const ConjugateGradientState& state);
+  /// Makes a step of x, but for one that has ended.
+  void advance(const Operator<X, Paired<X>>& a, const Preconditioner<X>& preconditioner, X& x);
+  /// On a device this waits for the iterations launched.
+  ConjugateGradientState state() const;
+
+ private:
+  Paired<X> residual_, image_;  // r, A p
+  X direction_, correction_;    // p, z
+  Buffer<ConjugateGradientState> state_;
+  Buffer<BinnedSum> sum_;  // of an inner product
+};
+
 /// Preconditioned conjugate gradients for a symmetric positive (semi)definite operator from a space to its
-/// dual; Hestenes & Stiefel (1952), in the form of Saad, Iterative Methods (2003), algorithm 9.1. Keeps its
-/// vectors, so that a time loop allocates nothing.
+/// dual. Keeps its vectors, so that a time loop allocates nothing.
 ///
 /// Entries of x that the operator holds (its rows and those of b are zero there) stay as they are.
 template <class X>
@@ -34,10 +86,15 @@ class ConjugateGradient {
   ConjugateGradient(std::string unknown, SolverControl control, Paired<X> residual, X direction)
       : unknown_(std::move(unknown)),
         control_(control),
-        residual_(std::move(residual)),
-        image_(alike(residual_)),
-        direction_(std::move(direction)),
-        correction_(alike(direction_)) {}
+        iteration_(
+            std::make_shared<ConjugateGradientIteration<X>>(std::move(residual), std::move(direction))),
+        launches_(iteration_->executor()) {}
+  /// The same in the vectors of another solver, for systems that are not solved within each other.
+  ConjugateGradient(std::string unknown, SolverControl control, const ConjugateGradient& other)
+      : unknown_(std::move(unknown)),
+        control_(control),
+        iteration_(other.iteration_),
+        launches_(iteration_->executor()) {}
 
   /// Solves A x = b from the given x. Converged when the true residual's l2 norm is at most
   /// max(relative tolerance x reference, absolute tolerance, rounding); it is recomputed at the end and the
@@ -48,13 +105,17 @@ class ConjugateGradient {
                     const Paired<X>& b, X& x, ResidualScale scale, const NullSpace<X>* null_space = nullptr);
 
  private:
-  void compute_residual(const Operator<X, Paired<X>>& a, const Paired<X>& b, const X& x,
-                        const NullSpace<X>* null_space);
+  /// The norm of b - A x, which the iteration is left with.
+  Real set_residual(const Operator<X, Paired<X>>& a, const Paired<X>& b, const X& x,
+                    const NullSpace<X>* null_space);
+  /// Iterates until there is a reason to end, which is returned.
+  ConjugateGradientState iterate(const Operator<X, Paired<X>>& a, const Preconditioner<X>& preconditioner,
+                                 X& x);
 
   std::string unknown_;
   SolverControl control_;
-  Paired<X> residual_, image_;  // r, A p
-  X direction_, correction_;    // p, z
+  std::shared_ptr<ConjugateGradientIteration<X>> iteration_;
+  LaunchSequence launches_;  // of an iteration
 };
 
 }  // namespace curlew

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/factor.hpp"
 #include "kernels/field.hpp"
 #include "kernels/for_each.hpp"
 #include "kernels/incidence.hpp"
@@ -103,17 +104,32 @@ struct DenseProductOnUnknown {
   }
 };
 
+/// What takes a residual to order one and back: a power of two, so that scaling rounds nothing.
+struct Scaling {
+  Real largest;      ///< of the residual
+  Real there, back;  ///< both 0 where the residual is
+};
+
+struct ScalingFromLargest {
+  View<One, Scaling> scaling;
+  CURLEW_HOST_DEVICE void operator()(Id<One> one) const {
+    Scaling& s = scaling[one];
+    s.there = s.largest > 0 ? std::ldexp(Real(1), -std::ilogb(s.largest)) : Real(0);
+    s.back = s.there > 0 ? 1 / s.there : Real(0);
+  }
+};
+
 /// The residual rounded to single precision in the scaling of the finest level, and the first Chebyshev step
 /// with it from zero.
 template <class E>
 struct RoundedOnUnknown {
   View<Unknown, const Real> scale;
-  Real factor;
+  View<One, const Scaling> scaling;
   View<E, const Real> residual;
   float gain;
   View<Unknown, float> right_hand_side, step, x;
   CURLEW_HOST_DEVICE void operator()(Id<Unknown> i) const {
-    const auto b = static_cast<float>(factor * scale[i] * residual[Id<E>(i.value())]);
+    const auto b = static_cast<float>(scaling[Id<One>(0)].there * scale[i] * residual[Id<E>(i.value())]);
     right_hand_side[i] = b;
     step[i] = gain * b;
     x[i] = gain * b;
@@ -123,12 +139,12 @@ struct RoundedOnUnknown {
 template <class E>
 struct WidenedOnEntity {
   View<Unknown, const Real> scale;
-  Real factor;
+  View<One, const Scaling> scaling;
   View<Unknown, const float> x;
   View<E, Real> z;
   CURLEW_HOST_DEVICE void operator()(Id<E> i) const {
     const Id<Unknown> unknown(i.value());
-    z[i] = factor * scale[unknown] * static_cast<Real>(x[unknown]);
+    z[i] = scaling[Id<One>(0)].back * scale[unknown] * static_cast<Real>(x[unknown]);
   }
 };
 
@@ -150,6 +166,7 @@ class SparseOperator {
     table_ = UnknownTable(std::move(rows.starts), std::move(rows.columns));
   }
   const UnknownTable& table() const { return table_; }
+  std::size_t bytes() const { return table_.bytes() + coefficient_.size() * sizeof(float); }
   Unknowns rows(MemorySpace space) const { return table_.view(space); }
   View<Entry, const float> coefficient(MemorySpace space) const {
     return View<Entry, const float>(coefficient_.data(space), static_cast<Index>(coefficient_.size()));
@@ -185,6 +202,7 @@ class MultigridCycle {
  public:
   MultigridCycle(const Executor& executor, MultigridHierarchy hierarchy)
       : executor_(executor),
+        scaling_(executor.space(), 1),
         scale_(std::move(hierarchy.scale)),
         inverse_(std::move(hierarchy.coarsest_inverse)),
         complexity_(hierarchy.operator_complexity) {
@@ -198,19 +216,38 @@ class MultigridCycle {
     Level& finest = levels_.front();
     const Range<E> range(0, finest.x.size());
     const View<Unknown, const Real> scale(scale_.data(executor_.space()), range.size());
-    const Real largest = maximum(executor_, range, ScaledMagnitudeOfEntity<E>{scale, r});
-    // A power of two, so that scaling rounds nothing.
-    const Real factor = largest > 0 ? std::exp2(-std::ilogb(largest)) : 0;
+    const View<One, Scaling> scaling(scaling_.data(), 1);
+    maximum(executor_, range, ScaledMagnitudeOfEntity<E>{scale, r}, &scaling_.data()->largest);
+    for_each(executor_, Range<One>(0, 1), ScalingFromLargest{scaling});
     for_each(executor_, finest.x.range(),
-             RoundedOnUnknown<E>{scale, factor, r, finest.smoother[0].gain, finest.right_hand_side.view(),
+             RoundedOnUnknown<E>{scale, scaling, r, finest.smoother[0].gain, finest.right_hand_side.view(),
                                  finest.step.view(), finest.x.view()});
     run(0);
-    for_each(executor_, range,
-             WidenedOnEntity<E>{scale, factor > 0 ? 1 / factor : 0, std::as_const(finest.x).view(), z});
+    for_each(executor_, range, WidenedOnEntity<E>{scale, scaling, std::as_const(finest.x).view(), z});
   }
 
   int levels() const { return static_cast<int>(levels_.size()); }
   Real operator_complexity() const { return complexity_; }
+  std::size_t bytes() const {
+    constexpr std::size_t number = sizeof(float), given = sizeof(Real);
+    // Largest residual, rounding, widening; residual, scale and correction are given in Real.
+    std::size_t total = at(size()) * (7 * given + 4 * number);
+    for (std::size_t l = 0; l < levels_.size(); ++l) {
+      const Level& level = levels_[l];
+      const std::size_t unknowns = at(level.x.size());
+      if (l + 1 == levels_.size() && inverse_.size() > 0) {
+        total += (inverse_.size() + 2 * unknowns) * number;
+        continue;
+      }
+      // Steps of smoothing, the first of which comes with the right-hand side.
+      total += (2 * level.smoother.size() - 1) * (level.matrix.bytes() + 5 * unknowns * number);
+      if (l + 1 == levels_.size()) continue;
+      total += level.matrix.bytes() + 3 * unknowns * number;  // residual
+      total += level.restriction.bytes() + level.prolongation.bytes() +
+               (3 * unknowns + 4 * at(levels_[l + 1].x.size())) * number;
+    }
+    return total;
+  }
   Index size() const { return levels_.front().x.size(); }
   const Executor& executor() const { return executor_; }
 
@@ -279,6 +316,7 @@ class MultigridCycle {
   }
 
   Executor executor_;
+  Buffer<Scaling> scaling_;
   ConstantArray<Real> scale_;     // 1 / sqrt of the finest diagonal
   ConstantArray<float> inverse_;  // of the coarsest level, dense
   std::vector<Level> levels_;
@@ -309,6 +347,11 @@ int Multigrid<X>::levels() const {
 template <class X>
 Real Multigrid<X>::operator_complexity() const {
   return cycle_->operator_complexity();
+}
+
+template <class X>
+std::size_t Multigrid<X>::bytes() const {
+  return cycle_->bytes();
 }
 
 template class Multigrid<PrimalCochain<Node>>;

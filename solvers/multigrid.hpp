@@ -30,6 +30,8 @@ class Multigrid : public Preconditioner<X> {
   int levels() const;
   /// Entries of the matrices of all levels over those of the finest.
   Real operator_complexity() const;
+  /// What the kernels of a cycle move at least, each input read and each output written once [B].
+  std::size_t bytes() const;
 
  private:
   std::unique_ptr<MultigridCycle> cycle_;

@@ -7,11 +7,18 @@ namespace curlew {
 
 namespace {
 
+template <class X, class Y>
+auto product_of(const X& x, const Y& y) {
+  return ProductOfEntity<typename X::Entity, typename X::Value>{x.view(), y.view()};
+}
+
 /// What this rank has of an inner product.
 template <class X, class Y>
 BinnedSum own_product(const X& x, const Y& y) {
-  return detail::own_sum(x.executor(), x.owned(),
-                         ProductOfEntity<typename X::Entity, typename X::Value>{x.view(), y.view()});
+  BinnedSum own;
+  copy_bytes(&own, MemorySpace::Host, detail::own_sum(x.executor(), x.owned(), product_of(x, y)),
+             x.executor().space(), sizeof own);
+  return own;
 }
 
 template <Cochain a, Cochain b>
@@ -38,11 +45,13 @@ Real inner_product(const StreamAndFaceValues<a>& x, const StreamAndFaceValues<b>
   sum.add(own_product(x.velocity, y.velocity));
   return total(x.stream.executor(), sum);
 }
-template <Cochain kind>
-void linear_combination(Real a, const StreamAndFaceValues<kind>& x, Real b, StreamAndFaceValues<kind>& y) {
-  linear_combination(a, x.stream, b, y.stream);
-  linear_combination(a, x.loop, b, y.loop);
-  linear_combination(a, x.velocity, b, y.velocity);
+template <Cochain a, Cochain b>
+void inner_product(const StreamAndFaceValues<a>& x, const StreamAndFaceValues<b>& y, BinnedSum* result) {
+  const Executor& executor = x.executor();
+  detail::own_sum(executor, x.stream.owned(), product_of(x.stream, y.stream), result);
+  detail::add_own_sum(executor, x.loop.owned(), product_of(x.loop, y.loop), result);
+  detail::add_own_sum(executor, x.velocity.owned(), product_of(x.velocity, y.velocity), result);
+  detail::sum_over_ranks(executor, result);
 }
 template <Cochain kind>
 void subtract_from(const StreamAndFaceValues<kind>& b, StreamAndFaceValues<kind>& r) {
@@ -51,7 +60,7 @@ void subtract_from(const StreamAndFaceValues<kind>& b, StreamAndFaceValues<kind>
   subtract_from(b.velocity, r.velocity);
 }
 template <Cochain primal, Cochain dual>
-void conjugate_gradient_step(Real alpha, const StreamAndFaceValues<primal>& direction,
+void conjugate_gradient_step(FactorInMemory alpha, const StreamAndFaceValues<primal>& direction,
                              const StreamAndFaceValues<dual>& image, StreamAndFaceValues<primal>& x,
                              StreamAndFaceValues<dual>& residual) {
   conjugate_gradient_step(alpha, direction.stream, image.stream, x.stream, residual.stream);
@@ -59,17 +68,22 @@ void conjugate_gradient_step(Real alpha, const StreamAndFaceValues<primal>& dire
   conjugate_gradient_step(alpha, direction.velocity, image.velocity, x.velocity, residual.velocity);
 }
 
-template Real squared_norm_of_stream(const StreamAndFaceValues<Cochain::Dual>&);
-template Real inner_product(const StreamAndFaceValues<Cochain::Dual>&,
-                            const StreamAndFaceValues<Cochain::Dual>&);
-template Real inner_product(const StreamAndFaceValues<Cochain::Dual>&,
-                            const StreamAndFaceValues<Cochain::Primal>&);
-template void linear_combination(Real, const StreamAndFaceValues<Cochain::Primal>&, Real,
-                                 StreamAndFaceValues<Cochain::Primal>&);
-template void subtract_from(const StreamAndFaceValues<Cochain::Dual>&, StreamAndFaceValues<Cochain::Dual>&);
-template void conjugate_gradient_step(Real, const StreamAndFaceValues<Cochain::Primal>&,
-                                      const StreamAndFaceValues<Cochain::Dual>&,
-                                      StreamAndFaceValues<Cochain::Primal>&,
-                                      StreamAndFaceValues<Cochain::Dual>&);
+template <Cochain kind>
+void next_direction(FactorInMemory beta, const StreamAndFaceValues<kind>& correction,
+                    StreamAndFaceValues<kind>& direction) {
+  next_direction(beta, correction.stream, direction.stream);
+  next_direction(beta, correction.loop, direction.loop);
+  next_direction(beta, correction.velocity, direction.velocity);
+}
+
+using Image = StreamAndFaceValues<Cochain::Dual>;
+template Real squared_norm_of_stream(const Image&);
+template Real inner_product(const Image&, const Image&);
+template void inner_product(const Image&, const Image&, BinnedSum*);
+template void inner_product(const Image&, const StreamVelocity&, BinnedSum*);
+template void subtract_from(const Image&, Image&);
+template void conjugate_gradient_step(FactorInMemory, const StreamVelocity&, const Image&, StreamVelocity&,
+                                      Image&);
+template void next_direction(FactorInMemory, const StreamVelocity&, StreamVelocity&);
 
 }  // namespace curlew

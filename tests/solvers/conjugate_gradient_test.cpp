@@ -143,7 +143,7 @@ TEST(ConjugateGradient, solves_a_singular_system_up_to_its_null_space) {
   }
   const Eigen::VectorXd b = Eigen::VectorXd::LinSpaced(30, 0, 1);
   Problem problem(ring, b);
-  const PiecewiseConstantNullSpace<Unknown> constants(problem.executor, std::vector<Index>(30, 0));
+  const PiecewiseConstantNullSpace<Unknown> constants(problem.executor, 30, std::vector<Index>(30, 0));
   problem.solve(to(1e-12), jacobi_of(problem), &constants);
   const Eigen::VectorXd consistent = b.array() - b.mean();
   EXPECT_LE((ring * problem.solution() - consistent).norm(), 1e-11);

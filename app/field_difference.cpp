@@ -1,0 +1,58 @@
+// Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
+#include "app/field_difference.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+
+#include "kernels/error.hpp"
+
+namespace curlew {
+
+namespace {
+
+std::uint64_t ulps_between(Real a, Real b) {
+  const auto ordered = [](Real x) {
+    const auto bits = std::bit_cast<std::int64_t>(x);
+    return bits < 0 ? std::numeric_limits<std::int64_t>::min() - bits : bits;
+  };
+  const std::int64_t i = ordered(a), j = ordered(b);
+  return i > j ? static_cast<std::uint64_t>(i) - static_cast<std::uint64_t>(j)
+               : static_cast<std::uint64_t>(j) - static_cast<std::uint64_t>(i);
+}
+
+}  // namespace
+
+FieldDifference difference_from(std::span<const Real> wanted, std::span<const Real> values) {
+  REQUIRE(wanted.size() == values.size(),
+          "expected " + std::to_string(wanted.size()) + " values, got " + std::to_string(values.size()));
+  FieldDifference difference;
+  Real largest = 0, distance = 0;
+  for (std::size_t k = 0; k < wanted.size(); ++k) {
+    const Real a = wanted[k], b = values[k];
+    largest = std::max(largest, std::abs(a));
+    if (std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b)) continue;
+    if (!difference.first) difference.first = k;
+    difference.ulps = std::max(difference.ulps, ulps_between(a, b));
+    distance =
+        std::max(distance, std::isnan(a - b) ? std::numeric_limits<Real>::infinity() : std::abs(a - b));
+  }
+  difference.relative = largest > 0 ? distance / largest : distance;
+  return difference;
+}
+
+std::string describe_difference(const ComparedField& wanted, const ComparedField& field) {
+  const FieldDifference difference = difference_from(wanted.numbers, field.numbers);
+  std::string text = fmt::format("  {:<20} {:>10} ulps {:>12.2e} relative\n", field.name, difference.ulps,
+                                 difference.relative);
+  if (!difference.first) return text;
+  const std::size_t entity = *difference.first * field.positions.size() / field.numbers.size();
+  const Vector3 x = field.positions[entity];
+  return text + fmt::format("  {} differs first at {} {} ({:.6g}, {:.6g}, {:.6g})\n", field.name,
+                            field.entity, entity, x.x, x.y, x.z);
+}
+
+}  // namespace curlew
