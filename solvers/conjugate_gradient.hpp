@@ -73,6 +73,9 @@ class ConjugateGradientIteration {
 /// dual. Keeps its vectors, so that a time loop allocates nothing.
 ///
 /// Entries of x that the operator holds (its rows and those of b are zero there) stay as they are.
+///
+/// On several ranks the operator brings the ghosts of what it is applied to up to date; those of x then are
+/// so in the end.
 template <class X>
 class ConjugateGradient {
  public:
