@@ -7,6 +7,7 @@
 #include <array>
 #include <utility>
 
+#include "app/failure.hpp"
 #include "kernels/error.hpp"
 #include "kernels/reduction.hpp"
 #include "kernels/vector_kernels.hpp"
@@ -186,7 +187,10 @@ FlowStepReport start_flow(IncompressibleFlow& flow, const FlowCase& settings) {
     const std::string path = settings.initial_file->string();
     const Domain& domain = flow.mesh().domain();
     const Checkpoint earlier = read_checkpoint(*settings.initial_file, domain.communicator());
-    require_checkpoint_of(flow_method_names[at(int(settings.method))], flow.mesh().unfolded(), earlier, path);
+    together(domain.communicator(), [&] {
+      require_checkpoint_of(flow_method_names[at(int(settings.method))], flow.mesh().unfolded(), earlier,
+                            path);
+    });
     const std::vector<Real> flux = scattered<Face>(domain, std::span(earlier.arrays.at("flux")));
     return flow.start(std::span(flux), time);
   }
