@@ -125,7 +125,8 @@ Solved solve(const Problem& problem, Real tolerance) {
   const auto b = field<Outflow>(executor, values);
   Pressure x(executor, b.size(), "x", "1");
   const Multigrid<Pressure> multigrid(executor, laplacian.matrix());
-  const PiecewiseConstantNullSpace<Pressure> constants(executor, std::vector<Index>(values.size(), 0));
+  const PiecewiseConstantNullSpace<Pressure> constants(executor, static_cast<Index>(values.size()),
+                                                       std::vector<Index>(values.size(), 0));
   ConjugateGradient<Pressure> solver(executor, b.size(), "pressure", {tolerance, 0, 200});
   const Real size = std::sqrt(product_of(b, b));
   const SolveReport report =
