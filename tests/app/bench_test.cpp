@@ -114,10 +114,8 @@ TEST(Bench, runs_each_application_of_a_batch_on_fields_of_its_own) {
 }
 
 TEST(Bench, finds_no_difference_between_backends) {
-  std::vector<Executor> executors = backends_beside_serial();
-  executors.insert(executors.begin(), Executor::serial());
   for (const CellType type : {CellType::Hexahedron, CellType::Tetrahedron, CellType::Triangle}) {
-    Benchmark benchmark(executors, {.rounds = 1, .working_set = 1 << 16, .most_copies = 1});
+    Benchmark benchmark(all_backends(), {.rounds = 1, .working_set = 1 << 16, .most_copies = 1});
     const Mesh mesh(make_box(type, type == CellType::Triangle ? std::array{9, 9, 0} : std::array{5, 6, 7}));
     time_kernels(benchmark, mesh);
     time_flow_kernels(benchmark, mesh);

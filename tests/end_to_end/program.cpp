@@ -216,6 +216,18 @@ void CaseFolder::run_to(const std::string& directory, int ranks, std::vector<std
   EXPECT_EQ(outcome.error, "");
 }
 
+LongCase::LongCase() {
+  edit("step = 0.05", "step = 1e-6");
+  edit("interval = 0.2", "every = 1000000");
+  edit("checkpoint = 0.25\n", "");
+  edit("interval = 0.1\n", "");
+}
+
+std::function<bool()> LongCase::after_steps(int rows) const {
+  const auto done = [file = *this / "out/residuals.csv"] { return line_count(file); };
+  return [done, limit = done() + rows] { return done() >= limit; };
+}
+
 std::vector<std::string> error_lines(const Outcome& outcome) {
   std::vector<std::string> errors;
   std::istringstream lines(outcome.error);

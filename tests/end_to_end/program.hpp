@@ -70,6 +70,15 @@ class JacobiCase : public CaseFolder {
   explicit JacobiCase(CellType type = CellType::Triangle, Index blocks = 8);
 };
 
+/// The case that runs for minutes and writes no checkpoint of its own accord.
+class LongCase : public JacobiCase {
+ public:
+  LongCase();
+
+  /// Holds once so many more steps are done than when it was made.
+  std::function<bool()> after_steps(int rows) const;
+};
+
 /// The lines of a program's standard error that are curlew's own errors.
 std::vector<std::string> error_lines(const Outcome& outcome);
 

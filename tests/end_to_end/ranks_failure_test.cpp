@@ -19,22 +19,6 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::MatchesRegex;
 
-/// A case that runs for minutes and writes no checkpoint of its own accord.
-class LongCase : public JacobiCase {
- public:
-  LongCase() {
-    edit("step = 0.05", "step = 1e-6");
-    edit("interval = 0.2", "every = 1000000");
-    edit("checkpoint = 0.25\n", "");
-    edit("interval = 0.1\n", "");
-  }
-  /// Holds once so many more steps are done than when it was made.
-  auto after_steps(int rows) const {
-    const int before = line_count(*this / "out/residuals.csv");
-    return [this, limit = before + rows] { return line_count(*this / "out/residuals.csv") >= limit; };
-  }
-};
-
 const std::vector<std::string> quiet_run{"run", "case.toml", "--quiet"};
 
 TEST(ErrorsOnRanks, are_told_once_and_are_those_of_a_serial_run) {

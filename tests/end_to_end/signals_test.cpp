@@ -13,22 +13,6 @@ namespace {
 
 using testing::HasSubstr;
 
-/// A case that runs for minutes and writes no checkpoint of its own accord.
-class LongCase : public CaseFolder {
- public:
-  LongCase() {
-    edit("step = 0.05", "step = 1e-6");
-    edit("interval = 0.2", "every = 1000000");
-    edit("checkpoint = 0.25\n", "");
-    edit("interval = 0.1\n", "");
-  }
-  /// Holds once `rows` more steps are done than when it was made.
-  auto after_steps(int rows) const {
-    const int before = line_count(*this / "out/residuals.csv");
-    return [this, limit = before + rows] { return line_count(*this / "out/residuals.csv") >= limit; };
-  }
-};
-
 class Stop : public testing::TestWithParam<std::pair<int, int>> {};
 
 TEST_P(Stop, ends_the_step_writes_a_checkpoint_and_the_restart_reaches_the_same_bits) {

@@ -16,4 +16,11 @@ inline std::vector<Executor> backends_beside_serial() {
   return backends;
 }
 
+/// Those and the serial one, which comes first.
+inline std::vector<Executor> all_backends() {
+  std::vector<Executor> all = backends_beside_serial();
+  all.insert(all.begin(), Executor::serial());
+  return all;
+}
+
 }  // namespace curlew

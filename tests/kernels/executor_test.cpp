@@ -15,12 +15,6 @@ namespace {
 
 struct Cell;
 
-std::vector<Executor> executors() {
-  std::vector<Executor> all = backends_beside_serial();
-  all.insert(all.begin(), Executor::serial());
-  return all;
-}
-
 struct SquareOnCell {
   View<Cell, const Real> x;
   View<Cell, Real> square;
@@ -28,7 +22,7 @@ struct SquareOnCell {
 };
 
 TEST(Executor, runs_a_kernel_once_for_each_entity_of_the_range) {
-  for (const Executor& executor : executors()) {
+  for (const Executor& executor : all_backends()) {
     for (const Index size : {0, 1, 31, 32, 33, 257, 10000}) {
       Field<Cell> x(executor, size, "x", "m"), y(executor, size, "y", "m2");
       std::vector<Real> values(static_cast<std::size_t>(size));

@@ -14,12 +14,6 @@ namespace {
 
 struct Cell;
 
-std::vector<Executor> executors() {
-  std::vector<Executor> all = backends_beside_serial();
-  all.insert(all.begin(), Executor::serial());
-  return all;
-}
-
 /// Two fields, x = 1, 2, ... and y = 0, and the launches y = factor x + y, x = y + x / 2.
 struct Pair {
   explicit Pair(const Executor& executor) : x(executor, 3000, "x", "1"), y(executor, 3000, "y", "1") {
@@ -39,7 +33,7 @@ struct Pair {
 TEST(LaunchSequence, gives_the_same_bits_recorded_or_not) {
   Pair expected(Executor::serial());
   for (int k = 0; k < 6; ++k) expected.launch(0.3);
-  for (const Executor& executor : executors()) {
+  for (const Executor& executor : all_backends()) {
     const bool on_device = executor.space() != MemorySpace::Host;
     Pair pair(executor);
     LaunchSequence sequence(executor);
@@ -58,7 +52,7 @@ TEST(LaunchSequence, takes_other_launches_on_every_backend_after_a_restart) {
   for (const Real factor : {0.3, 0.7}) {
     for (int k = 0; k < 4; ++k) expected.launch(factor);
   }
-  for (const Executor& executor : executors()) {
+  for (const Executor& executor : all_backends()) {
     Pair pair(executor);
     LaunchSequence sequence(executor);
     for (const Real factor : {0.3, 0.7}) {
@@ -73,7 +67,7 @@ TEST(LaunchSequence, goes_on_one_by_one_on_every_backend_where_the_host_takes_pa
   for (const int step : {0, 1, 2}) {
     Pair expected(Executor::serial());
     for (int k = 0; k < 5; ++k) expected.launch(0.3);
-    for (const Executor& executor : executors()) {
+    for (const Executor& executor : all_backends()) {
       Pair pair(executor);
       LaunchSequence sequence(executor);
       for (int k = 0; k < 5; ++k) {
@@ -91,7 +85,7 @@ TEST(LaunchSequence, goes_on_one_by_one_on_every_backend_where_the_host_takes_pa
 }
 
 TEST(LaunchSequence, an_error_among_the_launches_ends_the_recording_on_every_backend) {
-  for (const Executor& executor : executors()) {
+  for (const Executor& executor : all_backends()) {
     Pair pair(executor);
     LaunchSequence sequence(executor);
     sequence.run([&] { pair.launch(1); });

@@ -17,12 +17,6 @@ namespace {
 using Pressure = DualCochain<Cell>;
 using Outflow = Paired<Pressure>;
 
-std::vector<Executor> executors() {
-  std::vector<Executor> all = backends_beside_serial();
-  all.insert(all.begin(), Executor::serial());
-  return all;
-}
-
 /// The Laplacian of a box, and how often it was asked for.
 class CountedLaplacian : public Operator<Pressure, Outflow> {
  public:
@@ -96,7 +90,7 @@ TEST(ConjugateGradient, takes_the_same_iterations_and_bits_on_every_backend_with
 
 TEST(ConjugateGradient, is_asked_for_an_iteration_once_and_once_more_to_record_it) {
   for (const Preconditioning kind : {Preconditioning::Jacobi, Preconditioning::Multigrid}) {
-    for (const Executor& executor : executors()) {
+    for (const Executor& executor : all_backends()) {
       Box box(executor);
       const int iterations = box.solve(kind, {1e-9, 0, 1000}).iterations;
       EXPECT_GT(iterations, 5);
@@ -108,7 +102,7 @@ TEST(ConjugateGradient, is_asked_for_an_iteration_once_and_once_more_to_record_i
 }
 
 TEST(ConjugateGradient, launches_a_sixteenth_in_vain_at_most) {
-  for (const Executor& executor : executors()) {
+  for (const Executor& executor : all_backends()) {
     Box box(executor, 1, true);
     const int iterations = box.solve(Preconditioning::None, {1e-9, 0, 1000}).iterations;
     // 2: true residuals; 1: what could not be recorded.
@@ -129,7 +123,7 @@ TEST(ConjugateGradient, what_is_launched_after_the_end_changes_nothing_on_any_ba
   for (const Case& c :
        {Case{Ending::NotFinite, 1e10, 1e151, 1, 1000}, Case{Ending::Converged, 1, 1, 0.1, 1000},
         Case{Ending::AtTheLimit, 1, 1, 0, 7}, Case{Ending::NoCurvature, -1, 1, 0, 1000}}) {
-    for (const Executor& executor : executors()) {
+    for (const Executor& executor : all_backends()) {
       Box box(executor, c.coefficient);
       box.set_right_hand_side(c.size);
       ConjugateGradientIteration<Pressure> iteration(alike(box.b), alike(box.x));
