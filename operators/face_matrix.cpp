@@ -58,9 +58,8 @@ FaceMatrix::FaceMatrix(FaceStencil stencil, const Topology& topology, const RowO
     for (const auto [c, side] : topology.cells_of_face()[f]) {
       const auto faces = topology.faces_of_cell()[c];
       of_cell.resize(at(faces.size()));
-      // A periodic face may have one cell on both sides: twice in its row, with either sign.
       Index own = 0;
-      while (faces[own].id != f || faces[own].sign != side) ++own;
+      while (faces[own].id != f) ++own;
       row_of_cell(c, own, of_cell);
       for (Index k = 0; k < faces.size(); ++k) {
         Index place = 0;

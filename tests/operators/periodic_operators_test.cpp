@@ -3,6 +3,7 @@
 
 #include <Eigen/Dense>
 #include <cmath>
+#include <type_traits>
 
 #include "mesh/box.hpp"
 #include "mesh/periodic.hpp"
@@ -135,6 +136,54 @@ TEST_P(OnPeriodicBox, operators_do_not_know_where_the_periodic_mesh_was_cut_open
   expect_equal(mass(mesh_), mass(other));
   expect_equal(spectrum(matrix_of_one_component(executor_, mesh_)),
                spectrum(matrix_of_one_component(executor_, other)));
+}
+
+TEST_P(OnPeriodicBox, matrices_are_those_of_the_mesh_before_it_was_joined) {
+  const Mesh& open = mesh_.unfolded();
+  const Index all = open.topology().faces().size();
+  const auto magnitude = [](const auto& v) {
+    if constexpr (std::is_same_v<std::decay_t<decltype(v)>, Vector3>) {
+      return norm(v);
+    } else {
+      return std::abs(v);
+    }
+  };
+  // `image`: what the other face of a periodic one has of its value. A flux turns with the normal.
+  const auto compare = [&]<class F, class G>(const auto& joined, const auto& apart, F x, G y, F open_x,
+                                             G open_y, Real image, const auto& value) {
+    std::vector<typename F::Value> values(at(faces_)), open_values(at(all));
+    for (const Id<Face> f : mesh_.topology().faces()) {
+      values[at(f.value())] = value(std::sin(3. * f.value()));
+      open_values[at(mesh_.unfolded_face(f).value())] = values[at(f.value())];
+    }
+    for (const Id<Face> f : mesh_.topology().periodic_faces())
+      open_values[at(mesh_.unfolded_image(f).value())] = image * values[at(f.value())];
+    x.copy_from_host(values);
+    open_x.copy_from_host(open_values);
+    joined.apply(x, y);
+    apart.apply(open_x, open_y);
+    const auto result = y.to_host(), open_result = open_y.to_host();
+    Real size = 0;
+    for (const auto& v : result) size = std::max(size, magnitude(v));
+    for (const Id<Face> f : mesh_.topology().faces()) {
+      auto expected = open_result[at(mesh_.unfolded_face(f).value())];
+      if (mesh_.topology().periodic_faces().contains(f))
+        expected += image * open_result[at(mesh_.unfolded_image(f).value())];
+      const auto error = result[at(f.value())] - expected;
+      EXPECT_LE(magnitude(error), 1e-12 * size);
+    }
+  };
+  using Flux = PrimalCochain<Face>;
+  using Circulation = DualCochain<Face>;
+  using Velocity = Field<Face, Vector3>;
+  compare(FluxMass(executor_, mesh_), FluxMass(executor_, open), Flux(executor_, faces_, "u", "1"),
+          Circulation(executor_, faces_, "c", "1"), Flux(executor_, all, "u", "1"),
+          Circulation(executor_, all, "c", "1"), -1, [](Real x) { return x; });
+  compare(ViscousForm(executor_, mesh_), ViscousForm(executor_, open), Velocity(executor_, faces_, "v", "1"),
+          Velocity(executor_, faces_, "f", "1"), Velocity(executor_, all, "v", "1"),
+          Velocity(executor_, all, "f", "1"), 1, [](Real x) {
+            return Vector3{x, x * x, 1 - x};
+          });
 }
 
 TEST_P(OnPeriodicBox, every_backend_gives_the_bits_of_the_serial_reference) {
