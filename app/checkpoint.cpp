@@ -5,7 +5,8 @@
 
 #include <algorithm>
 #include <charconv>
-#include <functional>
+#include <cmath>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <span>
 
@@ -18,7 +19,7 @@ namespace curlew {
 
 namespace {
 
-const CheckedFormat format{"checkpoint", 1};
+const CheckedFormat format{"checkpoint", 2};
 
 /// Checkpoints (or their leftover temporary files) in a directory, by step.
 std::map<std::int64_t, std::filesystem::path> files_by_step(const std::filesystem::path& directory,
@@ -48,15 +49,30 @@ void keep_last_two(const std::filesystem::path& directory, std::int64_t step) {
   }
 }
 
-template <class Stored, class Values>
-void write_group(Hdf5Writer& file, const std::string& group, const Values& values,
-                 const std::function<std::span<const Stored>(const typename Values::mapped_type&)>& stored) {
+/// Calls `write(name in the file, value)` for each.
+template <class Values, class Write>
+void write_group(Hdf5Writer& file, const std::string& group, const Values& values, const Write& write) {
   file.create_group(group);
   for (const auto& [name, value] : values) {
     REQUIRE(
         !name.empty() && name != "." && name.find('/') == std::string::npos,
         fmt::format("'{}' cannot name a value in a checkpoint: a name is not empty and has no slash", name));
-    file.write(group + "/" + name, stored(value));
+    write(group + "/" + name, value);
+  }
+}
+
+/// In half the space where single precision holds the same values, as it does all that guesses are made of.
+void write_array(Hdf5Writer& file, const std::string& name, const std::vector<double>& values) {
+  const auto is_single = [](double value) {
+    return std::abs(value) <= std::numeric_limits<float>::max() &&
+           static_cast<double>(static_cast<float>(value)) == value;
+  };
+  if (std::ranges::all_of(values, is_single)) {
+    std::vector<float> singles(values.size());
+    std::ranges::transform(values, singles.begin(), [](double value) { return static_cast<float>(value); });
+    file.write(name, std::span<const float>(singles));
+  } else {
+    file.write(name, std::span<const double>(values));
   }
 }
 
@@ -71,16 +87,19 @@ T read_one(const Hdf5Reader& file, const std::string& name) {
 std::filesystem::path write_checkpoint(const std::filesystem::path& directory, const Checkpoint& checkpoint) {
   const std::filesystem::path path = directory / fmt::format("checkpoint_{}.h5", checkpoint.step);
   Hdf5Writer file(path, checked_user_block);
-  const auto one = [](const auto& value) { return std::span(&value, 1); };
-  file.write("/step", one(checkpoint.step));
-  file.write("/time", one(checkpoint.time));
-  write_group<double>(file, "/numbers", checkpoint.numbers, one);
-  write_group<std::int64_t>(file, "/integers", checkpoint.integers, one);
-  write_group<std::uint8_t>(file, "/texts", checkpoint.texts, [](const std::string& text) {
-    return std::span(reinterpret_cast<const std::uint8_t*>(text.data()), text.size());
+  const auto write_one = [&](const std::string& name, const auto& value) {
+    file.write(name, std::span(&value, 1));
+  };
+  write_one("/step", checkpoint.step);
+  write_one("/time", checkpoint.time);
+  write_group(file, "/numbers", checkpoint.numbers, write_one);
+  write_group(file, "/integers", checkpoint.integers, write_one);
+  write_group(file, "/texts", checkpoint.texts, [&](const std::string& name, const std::string& text) {
+    file.write(name, std::span(reinterpret_cast<const std::uint8_t*>(text.data()), text.size()));
   });
-  write_group<double>(file, "/arrays", checkpoint.arrays,
-                      [](const std::vector<double>& values) { return std::span(values); });
+  write_group(
+      file, "/arrays", checkpoint.arrays,
+      [&](const std::string& name, const std::vector<double>& values) { write_array(file, name, values); });
   commit_checked(file, format);
   keep_last_two(directory, checkpoint.step);
   return path;

@@ -38,6 +38,10 @@ hid_t native_type<double>() {
   return H5T_NATIVE_DOUBLE;
 }
 template <>
+hid_t native_type<float>() {
+  return H5T_NATIVE_FLOAT;
+}
+template <>
 hid_t native_type<std::int64_t>() {
   return H5T_NATIVE_INT64;
 }
@@ -144,6 +148,7 @@ void Hdf5Writer::write(const std::string& name, std::span<const T> values, int c
 }
 
 template void Hdf5Writer::write(const std::string&, std::span<const double>, int);
+template void Hdf5Writer::write(const std::string&, std::span<const float>, int);
 template void Hdf5Writer::write(const std::string&, std::span<const std::int64_t>, int);
 template void Hdf5Writer::write(const std::string&, std::span<const std::int32_t>, int);
 template void Hdf5Writer::write(const std::string&, std::span<const std::uint8_t>, int);

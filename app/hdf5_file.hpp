@@ -45,7 +45,7 @@ class Hdf5Writer {
   /// Creates a group; its parent must exist.
   void create_group(const std::string& name);
   /// Writes a dataset of shape (values.size()), or (values.size() / columns, columns) for columns > 1.
-  /// T: double, std::int64_t, std::int32_t or std::uint8_t.
+  /// T: double, float, std::int64_t, std::int32_t or std::uint8_t.
   template <class T>
   void write(const std::string& name, std::span<const T> values, int columns = 1);
   /// Gives a group or dataset an attribute: a row of integers, or a text (not empty) of fixed length.

@@ -10,6 +10,7 @@
 #include "kernels/tensor3.hpp"
 #include "mesh/node_graph.hpp"
 #include "operators/face_matrix.hpp"
+#include "solvers/solution_history.hpp"
 
 namespace curlew {
 
@@ -19,6 +20,11 @@ constexpr std::size_t number = sizeof(Real), vector = sizeof(Vector3), tensor = 
 
 std::size_t count(const auto& range) {
   return at(range.size());
+}
+
+/// What a SolutionHistory keeps of a vector of that many bytes.
+constexpr std::size_t history_of(std::size_t bytes) {
+  return solution_history_depth * bytes / (sizeof(Real) / sizeof(float));
 }
 
 std::size_t averages_of(const CaseSettings& settings) {
@@ -46,7 +52,7 @@ std::size_t bytes_of(const HeatCase& settings, const Mesh& mesh) {
   }
   // The model's fields, those of conjugate gradients and of their preconditioner; a mark per node.
   const std::size_t patches = count(mesh.topology().boundary_faces()) * 2 * number;
-  return tables + patches + count(mesh.topology().nodes()) * ((12 + 4 + 1) * number + 1);
+  return tables + patches + count(mesh.topology().nodes()) * ((12 + 5 + 1) * number + 1);
 }
 
 std::size_t bytes_of(const FlowCase& settings, const Mesh& mesh) {
@@ -75,17 +81,18 @@ std::size_t bytes_of(const FlowCase& settings, const Mesh& mesh) {
   if (settings.flow.convection != ConvectionScheme::Central) per_cell += 2 * vector + tensor;
   per_cell += 11 * number + sizeof(Index);  // projection
   per_cell += number;                       // the method's
+  per_cell += number + history_of(number);
   per_cell += averages * number;
-  std::size_t per_face = 2 * vector;                            // geometry
-  per_face += 3 * (4 * number + vector);                        // three levels of time
-  per_face += 6 * number + 2 * vector + 1;                      // forces
-  per_face += 2 * number + 5 * vector;                          // momentum
-  per_face += 4 * vector + 4 * number;                          // its solvers
-  per_face += 5 * number;                                       // projection
-  if (exact) per_face += 4 * number + 2 * vector + 7 * vector;  // the streamfunction's solver
+  std::size_t per_face = 2 * vector;                                                 // geometry
+  per_face += 3 * (4 * number + vector);                                             // three levels of time
+  per_face += 6 * number + 2 * vector + 1;                                           // forces
+  per_face += 2 * number + 5 * vector;                                               // momentum
+  per_face += 5 * vector + 4 * number + 3 * history_of(vector);                      // its solvers
+  per_face += 5 * number;                                                            // projection
+  if (exact) per_face += 4 * number + 2 * vector + 8 * vector + history_of(vector);  // the streamfunction's
   per_face += averages * vector;
   if (settings.time.steady) per_face += vector;  // the velocity of the step before
-  const std::size_t per_edge = exact ? 9 * number + 1 : 0;
+  const std::size_t per_edge = exact ? 10 * number + history_of(number) + 1 : 0;
   tables += count(t.boundary_faces()) * (2 * number + vector);  // what the boundary gives
   return tables + count(t.cells()) * per_cell + count(t.faces()) * per_face + count(t.edges()) * per_edge;
 }

@@ -25,13 +25,14 @@ void ClassicalFractionalStep::make_divergence_free(PrimalCochain<Face>& flux, Fl
   add(report, "pressure", projection_.project(1, flux, increment_));
 }
 
-void ClassicalFractionalStep::solve_step(Real a, Real b, DualCochain<Face>& r, Level& level, bool,
+void ClassicalFractionalStep::solve_step(Real a, Real b, DualCochain<Face>& r, Level& level, bool main,
                                          FlowStepReport& report) {
   momentum_.add_pressure_force(level.pressure, r);
-  add(report, "momentum", momentum_.solve(a, b, r, level.velocity));
+  add(report, "momentum", momentum_.solve(a, b, r, level.velocity, main));
   momentum_.set_flux(level.velocity, level.flux);
   increment_.fill(0);
-  add(report, "pressure", projection_.project(a, level.flux, increment_));
+  add(report, "pressure",
+      projection_.project(a, level.flux, increment_, main ? &pressure_changes_ : nullptr));
   linear_combination(1, increment_, 1, level.pressure);
 }
 

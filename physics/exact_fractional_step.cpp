@@ -49,6 +49,15 @@ struct AddTangentialOnFace {
   }
 };
 
+struct TangentialPartOnFace {
+  View<Face, const Vector3> area;
+  View<Face, Vector3> velocity;
+  CURLEW_HOST_DEVICE void operator()(Id<Face> f) const {
+    const Vector3 s = area[f], v = velocity[f];
+    velocity[f] = v - (dot(v, s) / dot(s, s)) * s;
+  }
+};
+
 /// Splits the force on face velocities: a (M U) + b n.(K v) / A as a circulation, and b (K v)_t / A on faces
 /// whose tangential velocity is free.
 struct SplitForceOnFace {
@@ -291,6 +300,12 @@ ExactFractionalStep::ExactFractionalStep(const Executor& executor, const Mesh& m
       image_(alike(right_hand_side_)),
       last_change_(alike(unknown_.stream)),
       last_loops_(alike(unknown_.loop)),
+      changes_(unknown_, 2,
+               [this](StreamVelocity& change) {
+                 for_each(executor_, change.velocity.range(),
+                          TangentialPartOnFace{mesh_.geometry().face_areas(executor_.space()),
+                                               change.velocity.view()});
+               }),
       solver_("streamfunction", settings_.streamfunction, alike(right_hand_side_), alike(unknown_)),
       change_(executor, mesh.domain().extent<Face>(), "change of flux", "m3/s"),
       circulation_(executor, change_.extent(), "circulation", "m3/s2"),
@@ -400,7 +415,7 @@ void ExactFractionalStep::set_preconditioner(Real a, Real b) {
 }
 
 void ExactFractionalStep::solve(Real a, Real b, const DualCochain<Face>& r, const PrimalCochain<Face>& flux,
-                                FaceVelocity& velocity, FlowStepReport& report) {
+                                FaceVelocity& velocity, bool of_step, FlowStepReport& report) {
   set_preconditioner(a, b);
   const System system(*this, a, b);
   momentum_.set_normal_part(flux, velocity);
@@ -418,7 +433,11 @@ void ExactFractionalStep::solve(Real a, Real b, const DualCochain<Face>& r, cons
   linear_combination(-1, image_.stream, 1, right_hand_side_.stream);
   linear_combination(-1, image_.loop, 1, right_hand_side_.loop);
   linear_combination(-1, image_.velocity, 0, right_hand_side_.velocity);
-  add(report, "streamfunction", solver_.solve(system, *preconditioner_, right_hand_side_, unknown_, scale));
+  const System mass(*this, 1, 0), viscous(*this, 0, 1);
+  Recall<StreamVelocity> recall;
+  if (of_step) recall = {&changes_, {{a, &mass}, {b, &viscous}}};
+  add(report, "streamfunction",
+      solver_.solve(system, *preconditioner_, right_hand_side_, unknown_, scale, nullptr, recall));
   for_each(executor_, velocity.range(),
            AddTangentialOnFace{mesh_.geometry().face_areas(executor_.space()),
                                std::as_const(unknown_.velocity).view(), velocity.view()});
@@ -437,7 +456,7 @@ void ExactFractionalStep::solve_step(Real a, Real b, DualCochain<Face>& r, Level
     unknown_.loop.fill(0);
   }
   unknown_.velocity.fill(Vector3{});
-  solve(a, b, r, level.flux, level.velocity, report);
+  solve(a, b, r, level.flux, level.velocity, main, report);
   if (main) {
     copy(unknown_.stream, last_change_);
     copy(unknown_.loop, last_loops_);
@@ -459,7 +478,7 @@ void ExactFractionalStep::solve_mass(const DualCochain<Face>& r, PrimalCochain<F
   unknown_.loop.fill(0);
   unknown_.velocity.fill(Vector3{});
   velocity_.fill(Vector3{});
-  solve(1, 0, r, flux, velocity_, report);
+  solve(1, 0, r, flux, velocity_, false, report);
   curl_.apply(unknown_, change_);
   linear_combination(1, change_, 1, flux);
 }
@@ -501,6 +520,8 @@ void ExactFractionalStep::add_to(FlowState& state) const {
   state.arrays["last_change"] = gathered_numbers(mesh_.domain(), last_change_);
   const std::vector<Real> loops = last_loops_.to_host();
   for (std::size_t l = 0; l < loops.size(); ++l) state.numbers[name_of_loop(l)] = loops[l];
+  StreamVelocity change = alike(unknown_);
+  store(mesh_.domain(), changes_, change, "streamfunction_change", state);
 }
 
 void ExactFractionalStep::resume_from(const FlowState& state) {
@@ -519,6 +540,9 @@ void ExactFractionalStep::resume_from(const FlowState& state) {
   last_loops_.copy_from_host(loops);
   quantum_ = quantum;
   boundaries_.set_quantum(quantum_);
+  const System mass(*this, 1, 0), viscous(*this, 0, 1);
+  restore(mesh_.domain(), state, "streamfunction_change",
+          Recall<StreamVelocity>{&changes_, {{1, &mass}, {1, &viscous}}}, unknown_, image_);
 }
 
 }  // namespace curlew

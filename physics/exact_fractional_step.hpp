@@ -60,6 +60,7 @@ class ExactFractionalStep final : public FractionalStep {
                   FlowStepReport& report) override;
   void solve_mass(const DualCochain<Face>& r, PrimalCochain<Face>& flux, DualCochain<Cell>& p,
                   FlowStepReport& report) override;
+  void forget() override { changes_.clear(); }
   void add_to(FlowState& state) const override;
   void resume_from(const FlowState& state) override;
 
@@ -69,9 +70,10 @@ class ExactFractionalStep final : public FractionalStep {
   std::pair<Real, Real> energies_in_cell(Id<Cell> c, const SignOf& sign_of) const;
   void set_preconditioner(Real a, Real b);
   /// Solves for the change of streamfunction and tangential velocities from `flux` and `velocity`, whose
-  /// normal part is overwritten; `unknown_` holds the guess and then the solution.
+  /// normal part is overwritten; `unknown_` holds the guess and then the solution. `of_step`: one of the
+  /// solves of every step, which learn from each other.
   void solve(Real a, Real b, const DualCochain<Face>& r, const PrimalCochain<Face>& flux,
-             FaceVelocity& velocity, FlowStepReport& report);
+             FaceVelocity& velocity, bool of_step, FlowStepReport& report);
   /// Makes the quantum large enough for values of this size; whether it changed.
   bool widen_quantum(Real largest);
   /// Rounds fluxes to multiples of the quantum and takes what is then left over in cells along the tree.
@@ -95,6 +97,7 @@ class ExactFractionalStep final : public FractionalStep {
   Paired<StreamVelocity> right_hand_side_, image_;
   PrimalCochain<Edge> last_change_;  // of s in the last step, the next one's guess
   PrimalCochain<Loop> last_loops_;   // of q
+  SolutionHistory<StreamVelocity> changes_;
   ConjugateGradient<StreamVelocity> solver_;
   std::unique_ptr<StreamPreconditioner> preconditioner_;
   PrimalCochain<Face> change_;     // C s [m3/s]

@@ -150,6 +150,7 @@ FractionalStep::FractionalStep(const Executor& executor, const Mesh& mesh, FlowS
       momentum_(executor, mesh, settings_, boundaries_, simplex_weight),
       projection_(executor, mesh, boundaries_, momentum_.mass(), settings_.pressure,
                   settings_.pressure_preconditioning),
+      pressure_changes_(DualCochain<Cell>(executor, mesh.domain().extent<Cell>(), "pressure", "m2/s2"), 1),
       now_(executor, mesh),
       before_(executor, mesh),
       next_(executor, mesh),
@@ -206,7 +207,9 @@ FlowStepReport FractionalStep::begin(Real time) {
   boundaries_.impose(now_.flux, now_.velocity);
   make_divergence_free(now_.flux, report);
   // A fluid at rest under a constant force starts with the hydrostatic pressure.
-  momentum_.convection_guess().fill(Vector3{});
+  momentum_.forget();
+  pressure_changes_.clear();
+  forget();
   compute_explicit_force(time, now_.flux, now_.velocity, right_hand_side_, report);
   copy(circulation_, now_.convection);
   accelerate(time, right_hand_side_, now_.pressure, report);
@@ -271,7 +274,7 @@ void FractionalStep::bring_pressure_up_to_date() const {
   momentum_.add_normal_part(-settings_.viscosity, force_, circulation_);
   later_.fill(0);
   projection_.divide_by_star(circulation_, later_);
-  projection_.project(1, later_, pressure_);
+  projection_.project(1, later_, pressure_, &pressure_changes_);
   exchange_ghosts(mesh_.domain(), pressure_);
   pressure_known_ = true;
 }
@@ -380,74 +383,54 @@ FlowState FractionalStep::state() const {
                    {"previous_inner_time", before_.inner_time},
                    {"mean_flow_force", mean_flow_force_},
                    {"previous_kinetic_energy", previous_kinetic_energy_}};
-  const auto store = [&](const char* name, const auto& field) {
-    state.arrays[name] = gathered_numbers(mesh_.domain(), field);
-  };
-  store("flux", now_.flux);
-  store("previous_flux", before_.flux);
-  store("velocity", now_.velocity);
-  store("previous_velocity", before_.velocity);
-  store("convection", now_.convection);
-  store("previous_convection", before_.convection);
-  store("convection_guess", momentum_.convection_guess());
-  store("rate", now_.rate);
-  store("previous_rate", before_.rate);
-  store("present_pressure", pressure_);
+  const Domain& domain = mesh_.domain();
+  store(domain, now_.flux, "flux", state);
+  store(domain, before_.flux, "previous_flux", state);
+  store(domain, now_.velocity, "velocity", state);
+  store(domain, before_.velocity, "previous_velocity", state);
+  store(domain, now_.convection, "convection", state);
+  store(domain, before_.convection, "previous_convection", state);
+  store(domain, now_.rate, "rate", state);
+  store(domain, before_.rate, "previous_rate", state);
+  store(domain, pressure_, "present_pressure", state);
   state.numbers["pressure_known"] = pressure_known_ ? 1 : 0;
   if (steps_with_pressure()) {  // else what levels hold of it is left over from the start
-    store("pressure", now_.pressure);
-    store("previous_pressure", before_.pressure);
+    store(domain, now_.pressure, "pressure", state);
+    store(domain, before_.pressure, "previous_pressure", state);
   }
+  DualCochain<Cell> change = alike(pressure_);
+  store(domain, pressure_changes_, change, "pressure_change", state);
+  momentum_.add_to(state);
   add_to(state);
   return state;
 }
 
-namespace {
-
-/// Throws InputError, on all ranks, unless the state has as many values as the field over all ranks.
-template <class F>
-void restore_array(const Domain& domain, const FlowState& state, const char* name, F& field) {
-  const auto found = state.arrays.find(name);
-  try {
-    if (found == state.arrays.end()) throw InputError("it has none");
-    scatter_numbers(domain, found->second, field);
-  } catch (const InputError& error) {
-    throw InputError(
-        fmt::format("the earlier run's {} does not fit: {}; resume on the same mesh with the "
-                    "same model",
-                    name, error.what()));
-  }
-}
-
-}  // namespace
-
 void FractionalStep::resume(const FlowState& state) {
-  const auto restore = [&](const char* name, auto& field) {
-    restore_array(mesh_.domain(), state, name, field);
-  };
+  const Domain& domain = mesh_.domain();
   const auto number = [&](const char* name) {
     const auto found = state.numbers.find(name);
     if (found == state.numbers.end()) throw InputError(fmt::format("the earlier run's state lacks {}", name));
     return found->second;
   };
   boundaries_.update(state.time);
-  restore("flux", now_.flux);
-  restore("previous_flux", before_.flux);
-  restore("velocity", now_.velocity);
-  restore("previous_velocity", before_.velocity);
+  restore(domain, state, "flux", now_.flux);
+  restore(domain, state, "previous_flux", before_.flux);
+  restore(domain, state, "velocity", now_.velocity);
+  restore(domain, state, "previous_velocity", before_.velocity);
   if (steps_with_pressure()) {
-    restore("pressure", now_.pressure);
-    restore("previous_pressure", before_.pressure);
+    restore(domain, state, "pressure", now_.pressure);
+    restore(domain, state, "previous_pressure", before_.pressure);
   }
-  restore("convection_guess", momentum_.convection_guess());
+  projection_.resume_from(state, "pressure_change", pressure_changes_);
+  momentum_.resume_from(state);
   // For the convective force; the circulations are those of the earlier run to the last bit.
   momentum_.convection(now_.flux, now_.velocity, now_.convection);
-  restore("convection_guess", momentum_.convection_guess());
-  restore("convection", now_.convection);
-  restore("previous_convection", before_.convection);
-  restore("rate", now_.rate);
-  restore("previous_rate", before_.rate);
-  restore("present_pressure", pressure_);
+  momentum_.resume_from(state);
+  restore(domain, state, "convection", now_.convection);
+  restore(domain, state, "previous_convection", before_.convection);
+  restore(domain, state, "rate", now_.rate);
+  restore(domain, state, "previous_rate", before_.rate);
+  restore(domain, state, "present_pressure", pressure_);
   momentum_.apply_mass(now_.flux, now_.mass_flux);
   momentum_.apply_mass(before_.flux, before_.mass_flux);
   time_ = now_.time = state.time;

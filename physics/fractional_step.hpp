@@ -65,6 +65,8 @@ class FractionalStep : public IncompressibleFlow {
   /// is a guess, and left alone by methods that step without one.
   virtual void solve_mass(const DualCochain<Face>& r, PrimalCochain<Face>& flux, DualCochain<Cell>& p,
                           FlowStepReport& report) = 0;
+  /// Makes the method's next solves start from no earlier ones.
+  virtual void forget() {}
   /// What else the next step depends on.
   virtual void add_to(FlowState&) const {}
   virtual void resume_from(const FlowState&) {}
@@ -78,8 +80,9 @@ class FractionalStep : public IncompressibleFlow {
   const Mesh& mesh_;
   FlowSettings settings_;
   FlowBoundaries boundaries_;
-  mutable Momentum momentum_;              // its scratch
-  mutable PressureProjection projection_;  // likewise
+  mutable Momentum momentum_;                                    // its scratch
+  mutable PressureProjection projection_;                        // likewise
+  mutable SolutionHistory<DualCochain<Cell>> pressure_changes_;  // of what every step solves for
 
  private:
   FlowStepReport begin(Real time);

@@ -9,6 +9,7 @@
 #include "kernels/field.hpp"
 #include "mesh/mesh.hpp"
 #include "physics/flow_settings.hpp"
+#include "physics/flow_state.hpp"
 
 namespace curlew {
 
@@ -20,15 +21,6 @@ struct FlowStepReport {
   Real divergence_l2 = 0;   ///< |D U| over | |D| |U| | in the l2 norm
   Real courant = 0;         ///< largest Courant number of the step taken
   Real kinetic_energy = 0;  ///< 1/2 rho U . M U [J] (two dimensions: per unit depth)
-};
-
-/// Everything a step needs of the past, by name: a run that resumes from it goes on to the same bits. On
-/// several ranks arrays are in the order of the whole mesh and on rank 0; the others have their names.
-struct FlowState {
-  Real time = 0;           ///< [s]
-  std::int64_t steps = 0;  ///< taken so far
-  std::map<std::string, Real> numbers;
-  std::map<std::string, std::vector<Real>> arrays;
 };
 
 /// A run of incompressible flow, whatever the method: unknowns are the fluxes through faces U, the face

@@ -115,6 +115,13 @@ struct FreeTangentialPartOnFace {
   }
 };
 
+struct FreePartOnFace {
+  View<Face, const FaceHold> hold;
+  View<Face, const Vector3> area, from;
+  View<Face, Vector3> to;
+  CURLEW_HOST_DEVICE void operator()(Id<Face> f) const { to[f] = free_part(from[f], hold[f], area[f]); }
+};
+
 /// v without what is free in it.
 struct HeldPartOnFace {
   View<Face, const FaceHold> hold;
@@ -430,7 +437,12 @@ Momentum::Momentum(const Executor& executor, const Mesh& mesh, const FlowSetting
       momentum_solver_(executor, mesh.domain().extent<Face>(), "momentum", settings.momentum),
       tangential_solver_("tangential velocity", settings.momentum, momentum_solver_),
       momentum_preconditioner_(executor, mesh),
-      tangential_preconditioner_(executor, mesh) {
+      tangential_preconditioner_(executor, mesh),
+      solve_history_(scratch_, 2, [this](FaceVelocity& change) { make_free<FreePartOnFace>(change); }),
+      close_history_(scratch_, 1,
+                     [this](FaceVelocity& change) { make_free<FreeTangentialPartOnFace>(change); }),
+      convection_history_(scratch_, 1,
+                          [this](FaceVelocity& change) { make_free<FreeTangentialPartOnFace>(change); }) {
   viscous_scale_.copy_from_host(viscous_diagonal_);
   std::vector<Real> normal(viscous_diagonal_.size(), 0), tangential = viscous_diagonal_;
   for (std::size_t f = 0; f < tangential.size(); ++f) {
@@ -440,6 +452,13 @@ Momentum::Momentum(const Executor& executor, const Mesh& mesh, const FlowSetting
 }
 
 Momentum::~Momentum() = default;
+
+template <class PartOnFace>
+void Momentum::make_free(FaceVelocity& change) const {
+  for_each(executor_, change.range(),
+           PartOnFace{boundaries_.hold().view(), geometry_.face_areas(executor_.space()),
+                      std::as_const(change).view(), change.view()});
+}
 
 void Momentum::apply_mass(const PrimalCochain<Face>& flux, DualCochain<Face>& circulation) const {
   exchange_ghosts(mesh_.domain(), flux);
@@ -473,7 +492,8 @@ SolveReport Momentum::close(FaceVelocity& velocity) {
   scale.reference = std::sqrt(inner_product(force_, force_));
   scale.rounding = rounding_of(velocity);
   scratch_.fill(Vector3{});
-  return tangential_solver_.solve(system, tangential_preconditioner_, scratch_, velocity, scale);
+  return tangential_solver_.solve(system, tangential_preconditioner_, scratch_, velocity, scale, nullptr,
+                                  {&close_history_, {{1, &system}}});
 }
 
 /// What rounding leaves of K v, about.
@@ -516,7 +536,8 @@ SolveReport Momentum::convection(const PrimalCochain<Face>& flux, const FaceVelo
                4 * std::numeric_limits<Real>::epsilon() *
                    std::sqrt(sum(executor_, flux.owned(), ScaledSquareOfFace{flux.view(), velocity.view()})));
   const SolveReport report =
-      tangential_solver_.solve(system, tangential_preconditioner_, scratch_, transposed_, scale);
+      tangential_solver_.solve(system, tangential_preconditioner_, scratch_, transposed_, scale, nullptr,
+                               {&convection_history_, {{1, &system}}});
   viscous_form_.apply(transposed_, force_);
   for_each(executor_, transported_.range(),
            ConvectiveForceOnFace{cells_of, area, face_centroid, cell_centroid, std::as_const(outflow_).view(),
@@ -586,7 +607,7 @@ void Momentum::add_normal_part(Real factor, const FaceVelocity& force, DualCocha
 }
 
 SolveReport Momentum::solve(Real mass_factor, Real viscous_factor, const DualCochain<Face>& circulation,
-                            FaceVelocity& velocity) {
+                            FaceVelocity& velocity, bool of_step) {
   set_momentum_preconditioner(mass_factor, viscous_factor);
   const auto area = geometry_.face_areas(executor_.space());
   const auto hold = boundaries_.hold().view();
@@ -601,7 +622,40 @@ SolveReport Momentum::solve(Real mass_factor, Real viscous_factor, const DualCoc
       std::sqrt(sum(executor_, velocity.owned(),
                     DifferenceSquaredOfFace{std::as_const(scratch_).view(), std::as_const(force_).view()}));
   scale.rounding = 4 * std::numeric_limits<Real>::epsilon() * scale.reference;
-  return momentum_solver_.solve(system, momentum_preconditioner_, scratch_, velocity, scale);
+  const System mass(*this, 1, 0), viscous(*this, 0, 1);
+  Recall<FaceVelocity> recall;
+  if (of_step) recall = {&solve_history_, {{mass_factor, &mass}, {viscous_factor, &viscous}}};
+  return momentum_solver_.solve(system, momentum_preconditioner_, scratch_, velocity, scale, nullptr, recall);
+}
+
+void Momentum::forget() {
+  transposed_.fill(Vector3{});
+  for (SolutionHistory<FaceVelocity>* history : {&solve_history_, &close_history_, &convection_history_})
+    history->clear();
+}
+
+void Momentum::add_to(FlowState& state) const {
+  const Domain& domain = mesh_.domain();
+  store(domain, transposed_, guess_prefix + "convection", state);
+  FaceVelocity change = alike(transposed_);
+  store(domain, solve_history_, change, "momentum_change", state);
+  store(domain, close_history_, change, "tangential_change", state);
+  store(domain, convection_history_, change, "convection_change", state);
+}
+
+void Momentum::resume_from(const FlowState& state) {
+  const Domain& domain = mesh_.domain();
+  restore(domain, state, guess_prefix + "convection", transposed_);
+  const System mass(*this, 1, 0), viscous(*this, 0, 1);
+  const TangentialSystem tangential(*this);
+  FaceVelocity change = alike(transposed_);
+  const auto restore_history = [&](const char* name, SolutionHistory<FaceVelocity>& history,
+                                   MatrixSum<FaceVelocity> matrix) {
+    restore(domain, state, name, Recall<FaceVelocity>{&history, std::move(matrix)}, change, force_);
+  };
+  restore_history("momentum_change", solve_history_, {{1, &mass}, {1, &viscous}});
+  restore_history("tangential_change", close_history_, {{1, &tangential}});
+  restore_history("convection_change", convection_history_, {{1, &tangential}});
 }
 
 void Momentum::set_momentum_preconditioner(Real mass_factor, Real viscous_factor) {

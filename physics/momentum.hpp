@@ -7,6 +7,7 @@
 #include "operators/interpolation.hpp"
 #include "operators/viscous_form.hpp"
 #include "physics/flow_boundary.hpp"
+#include "physics/flow_state.hpp"
 #include "solvers/conjugate_gradient.hpp"
 
 namespace curlew {
@@ -93,16 +94,20 @@ class Momentum {
   void add_outside_pressure(DualCochain<Face>& circulation) const;
 
   /// Solves (a M + b K) v = s for v = (U, t), s a circulation; given parts of v stay. `b` is viscosity times
-  /// the implicit weight.
+  /// the implicit weight. `of_step`: one of the solves of every step, which learn from each other.
   SolveReport solve(Real mass_factor, Real viscous_factor, const DualCochain<Face>& circulation,
-                    FaceVelocity& velocity);
+                    FaceVelocity& velocity, bool of_step = false);
 
   /// The part of a force on face velocities that drives fluxes, over the area [as a circulation], times
   /// `factor`, added.
   void add_normal_part(Real factor, const FaceVelocity& force, DualCochain<Face>& circulation) const;
 
-  /// What the first guess of the next convection() depends on: to be kept over a restart.
-  FaceVelocity& convection_guess() { return transposed_; }
+  /// Makes the next solves start from no earlier ones.
+  void forget();
+  /// What the first guesses of the next solves depend on: to be kept over a restart.
+  void add_to(FlowState& state) const;
+  /// Throws InputError for a state that does not fit.
+  void resume_from(const FlowState& state);
 
  private:
   class System;
@@ -113,6 +118,8 @@ class Momentum {
                           std::vector<Real> tangential) const;
   void set_momentum_preconditioner(Real mass_factor, Real viscous_factor);
   Real rounding_of(const FaceVelocity& velocity) const;
+  template <class PartOnFace>
+  void make_free(FaceVelocity& change) const;
 
   Executor executor_;
   const Mesh& mesh_;
@@ -142,6 +149,7 @@ class Momentum {
   ConjugateGradient<FaceVelocity> momentum_solver_, tangential_solver_;
   FaceBlockJacobi momentum_preconditioner_, tangential_preconditioner_;
   std::pair<Real, Real> preconditioner_for_{-1, -1};
+  SolutionHistory<FaceVelocity> solve_history_, close_history_, convection_history_;
 };
 
 }  // namespace curlew

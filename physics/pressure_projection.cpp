@@ -190,16 +190,19 @@ void PressureProjection::set_star() {
   laplacian_ = std::make_unique<CellLaplacian>(executor_, topology, inverse);
 }
 
-SolveReport PressureProjection::solve(ResidualScale scale, DualCochain<Cell>& p) {
+SolveReport PressureProjection::solve(ResidualScale scale, DualCochain<Cell>& p,
+                                      SolutionHistory<DualCochain<Cell>>* history) {
   const bool closed = null_space_.parts() > 0;
   if (closed) null_space_.make_consistent(outflow_);
-  const SolveReport report =
-      solver_.solve(Laplacian(*this), *preconditioner_, outflow_, p, scale, closed ? &null_space_ : nullptr);
+  const Laplacian laplacian(*this);
+  const SolveReport report = solver_.solve(laplacian, *preconditioner_, outflow_, p, scale,
+                                           closed ? &null_space_ : nullptr, {history, {{1, &laplacian}}});
   if (closed) null_space_.match_means(volume_, zero_, p);
   return report;
 }
 
-SolveReport PressureProjection::project(Real a, PrimalCochain<Face>& flux, DualCochain<Cell>& p) {
+SolveReport PressureProjection::project(Real a, PrimalCochain<Face>& flux, DualCochain<Cell>& p,
+                                        SolutionHistory<DualCochain<Cell>>* history) {
   exchange_ghosts(mesh_.domain(), flux);
   const OutflowOfCell outflow{faces_of_cell_.view(executor_.space()), std::as_const(flux).view()};
   ResidualScale scale;
@@ -207,11 +210,18 @@ SolveReport PressureProjection::project(Real a, PrimalCochain<Face>& flux, DualC
   scale.rounding = 4 * std::numeric_limits<Real>::epsilon() * scale.reference;
   divergence_.apply(flux, outflow_);
   for_each(executor_, p.range(), NegatedOnCell{a, outflow_.view()});
-  const SolveReport report = solve(scale, p);
+  const SolveReport report = solve(scale, p, history);
   for_each(executor_, flux.range(),
            CorrectOnFace{cells_of_face_.view(executor_.space()), 1 / a, inverse_star_.view(),
                          std::as_const(p).view(), flux.view()});
   return report;
+}
+
+void PressureProjection::resume_from(const FlowState& state, const std::string& name,
+                                     SolutionHistory<DualCochain<Cell>>& history) {
+  const Laplacian laplacian(*this);
+  restore(mesh_.domain(), state, name, Recall<DualCochain<Cell>>{&history, {{1, &laplacian}}}, correction_,
+          outflow_);
 }
 
 void PressureProjection::divide_by_star(const DualCochain<Face>& r, PrimalCochain<Face>& flux) const {

@@ -7,6 +7,7 @@
 #include "operators/flux_mass.hpp"
 #include "operators/incidence_operator.hpp"
 #include "physics/flow_boundary.hpp"
+#include "physics/flow_state.hpp"
 #include "solvers/conjugate_gradient.hpp"
 #include "solvers/null_space.hpp"
 #include "solvers/preconditioners.hpp"
@@ -38,8 +39,10 @@ class PressureProjection {
   ~PressureProjection();
 
   /// Solves for p from the guess it holds, and corrects the fluxes. The tolerance is relative to a times the
-  /// l2 norm of | |D| |U*| |. p has mean zero in closed parts of the domain.
-  SolveReport project(Real a, PrimalCochain<Face>& flux, DualCochain<Cell>& p);
+  /// l2 norm of | |D| |U*| |. p has mean zero in closed parts of the domain. `history`: of solves of this
+  /// kind; null: none.
+  SolveReport project(Real a, PrimalCochain<Face>& flux, DualCochain<Cell>& p,
+                      SolutionHistory<DualCochain<Cell>>* history = nullptr);
   /// U = S⁻¹ r on free faces; the others stay.
   void divide_by_star(const DualCochain<Face>& r, PrimalCochain<Face>& flux) const;
 
@@ -48,6 +51,10 @@ class PressureProjection {
   /// J. Sci. Comput. 23, 2001). p is the first guess and the pressure found. Throws as ConjugateGradient.
   SolveReport solve_mass(const DualCochain<Face>& r, PrimalCochain<Face>& flux, DualCochain<Cell>& p,
                          SolverControl control);
+
+  /// Restores a history that project() has been given.
+  void resume_from(const FlowState& state, const std::string& name,
+                   SolutionHistory<DualCochain<Cell>>& history);
 
   DivergenceNorms divergence_of(const PrimalCochain<Face>& flux);
   /// 1/S, one per face; 0 where the flux is given.
@@ -58,7 +65,8 @@ class PressureProjection {
   class Laplacian;
 
   void set_star();
-  SolveReport solve(ResidualScale scale, DualCochain<Cell>& p);
+  SolveReport solve(ResidualScale scale, DualCochain<Cell>& p,
+                    SolutionHistory<DualCochain<Cell>>* history = nullptr);
 
   Executor executor_;
   const Mesh& mesh_;

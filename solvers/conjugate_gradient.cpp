@@ -130,7 +130,8 @@ State ConjugateGradient<X>::iterate(const Operator<X, Paired<X>>& a, const Preco
 template <class X>
 SolveReport ConjugateGradient<X>::solve(const Operator<X, Paired<X>>& a,
                                         const Preconditioner<X>& preconditioner, const Paired<X>& b, X& x,
-                                        ResidualScale scale, const NullSpace<X>* null_space) {
+                                        ResidualScale scale, const NullSpace<X>* null_space,
+                                        const Recall<X>& recall) {
   // Inner products of what is smaller underflow; a fluid at rest gets there.
   constexpr Real smallest = 1e-140;
   const Real target = std::max(
@@ -148,6 +149,17 @@ SolveReport ConjugateGradient<X>::solve(const Operator<X, Paired<X>>& a,
   SolveReport report;
   if (!std::isfinite(target)) fail("met a reference that is not a number or infinite", 0, target);
   Real true_residual = set_residual(a, b, x, null_space);
+  if (recall.history != nullptr && std::isfinite(true_residual) && true_residual > target) {
+    copy(x, iteration_->change());
+    recall.history->improve(recall.matrix, iteration_->residual(), x, iteration_->direction());
+    const Real improved = set_residual(a, b, x, null_space);
+    if (improved < true_residual) {
+      true_residual = improved;
+    } else {  // changes that are rounding only
+      copy(iteration_->change(), x);
+      true_residual = set_residual(a, b, x, null_space);
+    }
+  }
   while (!(true_residual <= target)) {
     State state{true_residual, target, report.iterations, control_.max_iterations};
     if (!std::isfinite(true_residual)) {
@@ -174,6 +186,11 @@ SolveReport ConjugateGradient<X>::solve(const Operator<X, Paired<X>>& a,
     }
   }
   report.residual = relative(true_residual);
+  // A guess that needed no iteration adds nothing to those it was made of.
+  if (recall.history != nullptr && report.iterations > 0) {
+    subtract_from(x, iteration_->change());
+    recall.history->append(recall.matrix, iteration_->change(), iteration_->image());
+  }
   return report;
 }
 

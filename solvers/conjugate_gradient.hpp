@@ -11,6 +11,7 @@
 #include "kernels/memory.hpp"
 #include "kernels/reproducible_sum.hpp"
 #include "solvers/linear_solver.hpp"
+#include "solvers/solution_history.hpp"
 
 namespace curlew {
 
@@ -48,6 +49,7 @@ class ConjugateGradientIteration {
         image_(alike(residual_)),
         direction_(std::move(direction)),
         correction_(alike(direction_)),
+        change_(alike(direction_)),
         state_(executor().space(), 1),
         sum_(executor().space(), 1) {}
 
@@ -55,6 +57,11 @@ class ConjugateGradientIteration {
   /// b - A x, to be set before `start`.
   Paired<X>& residual() { return residual_; }
   const Paired<X>& residual() const { return residual_; }
+  // Of no meaning between solves: vectors for what applications of the matrix give, to work with, and for
+  // what a solve changes.
+  Paired<X>& image() { return image_; }
+  X& direction() { return direction_; }
+  X& change() { return change_; }
   /// Begins anew from the residual with these numbers.
   void start(const ConjugateGradientState& state);
   /// Makes a step of x, but for one that has ended.
@@ -65,6 +72,7 @@ class ConjugateGradientIteration {
  private:
   Paired<X> residual_, image_;  // r, A p
   X direction_, correction_;    // p, z
+  X change_;
   Buffer<ConjugateGradientState> state_;
   Buffer<BinnedSum> sum_;  // of an inner product
 };
@@ -104,8 +112,12 @@ class ConjugateGradient {
   /// iteration goes on from there where the recurrence has drifted away from it. Throws DivergedError, naming
   /// the unknown, at the iteration cap, when rounding stops all progress, or when the residual is not a
   /// number.
+  ///
+  /// With `recall`, the given x is improved by what earlier solves of this kind came to, and they remember
+  /// this one.
   SolveReport solve(const Operator<X, Paired<X>>& a, const Preconditioner<X>& preconditioner,
-                    const Paired<X>& b, X& x, ResidualScale scale, const NullSpace<X>* null_space = nullptr);
+                    const Paired<X>& b, X& x, ResidualScale scale, const NullSpace<X>* null_space = nullptr,
+                    const Recall<X>& recall = {});
 
  private:
   /// The norm of b - A x, which the iteration is left with.

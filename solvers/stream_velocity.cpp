@@ -54,6 +54,12 @@ void inner_product(const StreamAndFaceValues<a>& x, const StreamAndFaceValues<b>
   detail::sum_over_ranks(executor, result);
 }
 template <Cochain kind>
+void copy(const StreamAndFaceValues<kind>& x, StreamAndFaceValues<kind>& y) {
+  copy(x.stream, y.stream);
+  copy(x.loop, y.loop);
+  copy(x.velocity, y.velocity);
+}
+template <Cochain kind>
 void subtract_from(const StreamAndFaceValues<kind>& b, StreamAndFaceValues<kind>& r) {
   subtract_from(b.stream, r.stream);
   subtract_from(b.loop, r.loop);
@@ -81,7 +87,9 @@ template Real squared_norm_of_stream(const Image&);
 template Real inner_product(const Image&, const Image&);
 template void inner_product(const Image&, const Image&, BinnedSum*);
 template void inner_product(const Image&, const StreamVelocity&, BinnedSum*);
+template void copy(const StreamVelocity&, StreamVelocity&);
 template void subtract_from(const Image&, Image&);
+template void subtract_from(const StreamVelocity&, StreamVelocity&);
 template void conjugate_gradient_step(FactorInMemory, const StreamVelocity&, const Image&, StreamVelocity&,
                                       Image&);
 template void next_direction(FactorInMemory, const StreamVelocity&, StreamVelocity&);

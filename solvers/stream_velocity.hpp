@@ -46,6 +46,8 @@ Real inner_product(const StreamAndFaceValues<a>& x, const StreamAndFaceValues<b>
 template <Cochain a, Cochain b>
 void inner_product(const StreamAndFaceValues<a>& x, const StreamAndFaceValues<b>& y, BinnedSum* result);
 template <Cochain kind>
+void copy(const StreamAndFaceValues<kind>& x, StreamAndFaceValues<kind>& y);
+template <Cochain kind>
 void subtract_from(const StreamAndFaceValues<kind>& b, StreamAndFaceValues<kind>& r);
 template <Cochain primal, Cochain dual>
 void conjugate_gradient_step(FactorInMemory alpha, const StreamAndFaceValues<primal>& direction,

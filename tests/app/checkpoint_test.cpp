@@ -53,6 +53,26 @@ TEST(Checkpoint, reads_back_the_same_bits) {
   EXPECT_EQ(read, written);
 }
 
+TEST(Checkpoint, arrays_that_single_precision_holds_take_half_the_space_and_keep_their_bits) {
+  const OutputDirectory directory;
+  Checkpoint checkpoint = example(3);
+  const auto size_with = [&](double last) {
+    checkpoint.arrays["guess"].assign(100000, 0.25);
+    checkpoint.arrays["guess"][0] = -0.0;
+    checkpoint.arrays["guess"][1] = std::numeric_limits<float>::denorm_min();
+    checkpoint.arrays["guess"].back() = last;
+    const auto path = write_checkpoint(directory.path(), checkpoint);
+    const Checkpoint read = read_checkpoint(path);
+    EXPECT_EQ(read, checkpoint);
+    EXPECT_TRUE(std::signbit(read.arrays.at("guess")[0]));
+    return std::filesystem::file_size(path);
+  };
+  const double largest = std::numeric_limits<float>::max();
+  const auto single = size_with(largest), of_tenth = size_with(0.1), too_large = size_with(2 * largest);
+  EXPECT_EQ(of_tenth, too_large);
+  EXPECT_NEAR(static_cast<double>(of_tenth - single), 4e5, 1e4);
+}
+
 TEST(Checkpoint, every_flipped_bit_is_detected) {
   const OutputDirectory directory;
   const auto path = write_checkpoint(directory.path(), example(1));
@@ -103,8 +123,8 @@ TEST(Checkpoint, names_the_damage) {
   EXPECT_THAT(message(whole.substr(0, 100)), HasSubstr("it is cut off after 100 bytes"));
   EXPECT_THAT(message(whole.substr(0, 600)), HasSubstr("but has length 88"));
   std::string newer = whole;
-  newer[newer.find("version 1") + 8] = '2';
-  EXPECT_THAT(message(newer), HasSubstr("its format has version 2, this program reads version 1"));
+  newer[newer.find("version 2") + 8] = '3';
+  EXPECT_THAT(message(newer), HasSubstr("its format has version 3, this program reads version 2"));
   EXPECT_THAT(message_of<InputError>([&] { read_checkpoint(directory / "checkpoint_9.h5"); }),
               HasSubstr("it does not exist"));
 }

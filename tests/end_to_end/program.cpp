@@ -146,7 +146,8 @@ Program::~Program() {
 }
 
 void Program::send(int signal) const {
-  ::kill(process_, signal);
+  // Once it has ended there is no process to tell: -1 would be all there are.
+  if (process_ > 0) ::kill(process_, signal);
 }
 
 std::vector<pid_t> Program::rank_processes() const {

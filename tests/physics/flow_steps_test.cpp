@@ -98,7 +98,9 @@ TEST_P(StepOnShelf, a_fluid_under_its_weight_stays_at_rest) {
     FlowSettings settings = settings_with(mesh_, Wall{});
     settings.viscosity = 1e-3;
     settings.density = 3;
-    settings.momentum.relative_tolerance = settings.pressure.relative_tolerance = 1e-12;
+    // On slivers rounding alone leaves about 1e-12.
+    settings.momentum.relative_tolerance = sheared_ ? 1e-11 : 1e-12;
+    settings.pressure.relative_tolerance = 1e-12;
     settings.body_force = uniform_vector(gravity);
     if (open) settings.boundaries[0] = Outlet{analytic([=](Vector3 x, Real) { return 3 * dot(gravity, x); })};
     Real offset = 0, volume = 0;
@@ -247,6 +249,26 @@ TEST_F(DrivenBox, a_resumed_run_goes_on_to_the_same_bits) {
   }
 }
 
+TEST_F(DrivenBox, guesses_from_earlier_steps_keep_to_what_is_free) {
+  // Single precision gives the changes that guesses are made of a part along the normals. No solve would ever
+  // take it back, and from step to step it grew until the flow blew up.
+  ClassicalFractionalStep flow(Executor::serial(), mesh_, settings(FlowScheme::Sbdf2));
+  flow.start(*uniform_vector({}), 0);
+  for (int k = 0; k < 30; ++k) flow.advance(0.02);
+  const FlowState state = flow.state();
+  const std::vector<Real>& guess = state.arrays.at(guess_prefix + "convection");
+  const auto areas = mesh_.geometry().face_areas().host();
+  Real largest_guess = 0, largest_normal = 0;
+  for (std::size_t f = 0; f < areas.size(); ++f) {
+    const Vector3 x{guess[3 * f], guess[3 * f + 1], guess[3 * f + 2]};
+    largest_guess = std::max(largest_guess, norm(x));
+    largest_normal = std::max(largest_normal, std::abs(dot(x, areas[f])) / norm(areas[f]));
+  }
+  EXPECT_GT(largest_guess, 0);
+  EXPECT_LE(largest_normal, 1e-12 * largest_guess);
+  EXPECT_EQ(state.arrays.count(guess_prefix + "convection_change.3"), 1u);
+}
+
 TEST_F(DrivenBox, a_run_asked_for_its_forces_goes_on_as_one_that_was_not) {
   for (const auto& [name, scheme] : schemes()) {
     ClassicalFractionalStep watched(Executor::serial(), mesh_, settings(scheme)),
@@ -356,7 +378,7 @@ TEST_F(DrivenBox, a_step_that_fails_names_the_place_and_leaves_the_last_good_sta
     const FlowState after = flow.state();
     EXPECT_TRUE(after.numbers == before.numbers) << name;
     for (const auto& [what, values] : before.arrays) {
-      if (what == "convection_guess" || what == "rate") continue;
+      if (what.starts_with(guess_prefix) || what == "rate") continue;
       EXPECT_TRUE(values == after.arrays.at(what)) << name << ": " << what;
     }
     EXPECT_TRUE(pressure == flow.pressure().to_host()) << name;

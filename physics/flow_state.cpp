@@ -1,0 +1,50 @@
+// Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
+#include "physics/flow_state.hpp"
+
+#include <fmt/format.h>
+
+namespace curlew {
+
+namespace {
+
+std::string name_of_loop(const std::string& name, std::size_t loop) {
+  return fmt::format("{}.loop_{}", name, loop + 1);
+}
+
+}  // namespace
+
+namespace detail {
+
+const std::vector<Real>& array_of(const FlowState& state, const std::string& name) {
+  const auto found = state.arrays.find(name);
+  if (found == state.arrays.end()) refuse(name, "it has none");
+  return found->second;
+}
+
+void refuse(const std::string& name, const std::string& why) {
+  throw InputError(fmt::format(
+      "the earlier run's {} does not fit: {}; resume on the same mesh with the same model", name, why));
+}
+
+}  // namespace detail
+
+void store(const Domain& domain, const StreamVelocity& x, const std::string& name, FlowState& state) {
+  store(domain, x.stream, name + ".stream", state);
+  store(domain, x.velocity, name + ".velocity", state);
+  const std::vector<Real> loops = x.loop.to_host();
+  for (std::size_t l = 0; l < loops.size(); ++l) state.numbers[name_of_loop(name, l)] = loops[l];
+}
+
+void restore(const Domain& domain, const FlowState& state, const std::string& name, StreamVelocity& x) {
+  restore(domain, state, name + ".stream", x.stream);
+  restore(domain, state, name + ".velocity", x.velocity);
+  std::vector<Real> loops(at(x.loop.size()));
+  for (std::size_t l = 0; l < loops.size(); ++l) {
+    const auto found = state.numbers.find(name_of_loop(name, l));
+    if (found == state.numbers.end()) detail::refuse(name, "it has no flux through a loop");
+    loops[l] = found->second;
+  }
+  x.loop.copy_from_host(loops);
+}
+
+}  // namespace curlew
