@@ -199,7 +199,7 @@ class SparseOperator {
 /// The unknowns of a level as Exchange takes them.
 class LevelDomain {
  public:
-  LevelDomain(std::shared_ptr<const Communicator> communicator, HaloParts<Unknown> halo)
+  LevelDomain(std::shared_ptr<const Communicator> communicator, Halo<Unknown> halo)
       : communicator_(std::move(communicator)), halo_(std::move(halo)) {}
   const Communicator& communicator() const { return *communicator_; }
   template <class E>
@@ -257,8 +257,8 @@ class MultigridCycle {
         divided_(part.halos.size()) {
     for (MultigridHierarchy::Level& level : part.hierarchy.levels) {
       const std::size_t l = levels_.size();
-      LevelDomain unknowns = l < divided_ ? LevelDomain(communicator_, std::move(part.halos[l]))
-                                          : LevelDomain(one_rank(), all_owned(level.off_diagonal.rows()));
+      LevelDomain unknowns = l < divided_ ? LevelDomain(communicator_, Halo(std::move(part.halos[l])))
+                                          : LevelDomain(one_rank(), Halo<Unknown>(level.off_diagonal.rows()));
       std::vector<ChebyshevCoefficients> steps = chebyshev(level.largest_eigenvalue, width, degree);
       levels_.emplace_back(executor, std::move(unknowns), std::move(level), std::move(steps));
     }
@@ -338,13 +338,6 @@ class MultigridCycle {
         : LevelVectors(executor, static_cast<Index>(places.size())), place(std::move(places)) {}
     ConstantArray<Index> place;
   };
-
-  static HaloParts<Unknown> all_owned(Index unknowns) {
-    HaloParts<Unknown> halo;
-    halo.interior = halo.owned = halo.all = unknowns;
-    halo.total = unknowns;
-    return halo;
-  }
 
   /// Where this rank's part of a level's right-hand side goes.
   LevelVectors& own_vectors(std::size_t depth) {

@@ -6,7 +6,9 @@
 #include <cstddef>
 #include <cstring>
 #include <iterator>
+#include <limits>
 #include <span>
+#include <string>
 #include <utility>
 
 #include "mesh/gather.hpp"
@@ -48,6 +50,10 @@ SymmetricMatrix gathered_matrix(const Domain& domain, SymmetricMatrix matrix) {
   for (Index& column : columns.entries) column = static_cast<Index>(halo.global(Id<E>(column)));
   whole.off_diagonal.values = gathered_lists<E>(domain, values).entries;
   columns = gathered_lists<E>(domain, columns);
+  REQUIRE(columns.starts.back() <= std::numeric_limits<Index>::max(),
+          "the matrix of the whole mesh has " + std::to_string(columns.starts.back()) +
+              " entries, too many for one rank to make a multigrid hierarchy of; use the preconditioner "
+              "'jacobi'");
   whole.off_diagonal.columns = std::move(columns.entries);
   whole.off_diagonal.starts.clear();
   for (const std::int64_t start : columns.starts)

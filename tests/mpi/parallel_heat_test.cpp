@@ -85,19 +85,20 @@ TEST_P(HeatOnRanks, has_the_bits_of_one_rank_in_time) {
 TEST_P(HeatOnRanks, has_the_bits_of_one_rank_when_steady) {
   const Parted mesh = divided(GetParam().raw);
   const auto start = analytic([](Vector3 x, Real) { return x.x; });
-  for (const auto preconditioning :
-       {Preconditioning::Multigrid, Preconditioning::Jacobi, Preconditioning::None}) {
-    for (const Executor& executor : {Executor::openmp(2), Executor::debug_device()}) {
-      HeatDiffusion whole(Executor::serial(), mesh.whole,
-                          settings_for(mesh.whole, HeatScheme::CrankNicolson, preconditioning));
-      HeatDiffusion part(executor.among(all_ranks()), mesh.part,
-                         settings_for(mesh.part, HeatScheme::CrankNicolson, preconditioning));
-      whole.start(*start, 0);
-      part.start(*start, 0);
-      const SolveReport expected = whole.solve_steady(), report = part.solve_steady();
-      EXPECT_EQ(report.iterations, expected.iterations);
-      expect_same(mesh, part, whole);
-    }
+  for (const auto& [preconditioning, executor] :
+       {std::pair(Preconditioning::Multigrid, Executor::openmp(2)),
+        std::pair(Preconditioning::Multigrid, Executor::debug_device()),
+        std::pair(Preconditioning::Jacobi, Executor::debug_device()),
+        std::pair(Preconditioning::None, Executor::openmp(2))}) {
+    HeatDiffusion whole(Executor::serial(), mesh.whole,
+                        settings_for(mesh.whole, HeatScheme::CrankNicolson, preconditioning));
+    HeatDiffusion part(executor.among(all_ranks()), mesh.part,
+                       settings_for(mesh.part, HeatScheme::CrankNicolson, preconditioning));
+    whole.start(*start, 0);
+    part.start(*start, 0);
+    const SolveReport expected = whole.solve_steady(), report = part.solve_steady();
+    EXPECT_EQ(report.iterations, expected.iterations);
+    expect_same(mesh, part, whole);
   }
 }
 
