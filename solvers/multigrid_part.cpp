@@ -145,7 +145,7 @@ class HierarchyDivider {
     return division;
   }
 
-  /// A coarse unknown goes to the owner of the finer one that counts most for it, one of its aggregate.
+  /// A coarse unknown goes to the owner of the finer one that counts most for it.
   std::vector<Home> coarse_homes(const SparseRows& restriction, const std::vector<Home>& fine) const {
     std::vector<Home> homes;
     std::vector<Index> next(ranks_, 0);
