@@ -178,7 +178,7 @@ void time_flow_kernels(Benchmark& benchmark, const Mesh& mesh) {
   benchmark.time("CG iteration", [&](const Executor& executor) {
     const auto laplacian = std::make_shared<const CellLaplacian>(executor, t, ones);
     const std::shared_ptr<const Preconditioner<Pressure>> jacobi =
-        make_preconditioner<Pressure>(Preconditioning::Jacobi, executor, laplacian->matrix());
+        make_preconditioner<Pressure>(Preconditioning::Jacobi, executor, mesh.domain(), laplacian->matrix());
     return TimedKernel{
         laplacian_bytes + 10 * value * cells,
         [executor, &t] {
@@ -190,8 +190,8 @@ void time_flow_kernels(Benchmark& benchmark, const Mesh& mesh) {
         [laplacian, jacobi](Pressure& x, auto& iteration) { iteration.advance(*laplacian, *jacobi, x); }};
   });
   benchmark.time("multigrid cycle", [&](const Executor& executor) {
-    const auto multigrid =
-        std::make_shared<const Multigrid<Pressure>>(executor, CellLaplacian(executor, t, ones).matrix());
+    const auto multigrid = std::make_shared<const Multigrid<Pressure>>(
+        executor, mesh.domain(), CellLaplacian(executor, t, ones).matrix());
     return TimedKernel{
         multigrid->bytes(),
         [executor, &t] {

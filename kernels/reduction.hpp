@@ -299,12 +299,16 @@ Real maximum(const Executor& executor, Range<E> range, const Term& term) {
   return executor.ranks() ? executor.ranks()->maximum(own) : own;
 }
 
-/// Leaves the same maximum in `result`, in the memory of the executor, for kernels that go on with it; for an
-/// executor that is alone.
+/// Leaves the same maximum in `result`, in the memory of the executor, for kernels that go on with it; the
+/// host waits only where there are several ranks.
 template <class E, class Term>
 void maximum(const Executor& executor, Range<E> range, const Term& term, Real* result) {
-  REQUIRE(executor.is_alone(), "a maximum over several ranks goes to the host");
   detail::own_maximum(executor, range, term, result);
+  if (executor.is_alone()) return;
+  Real value;
+  copy_bytes(&value, MemorySpace::Host, result, executor.space(), sizeof value);
+  value = executor.ranks()->maximum(value);
+  copy_bytes(result, executor.space(), &value, MemorySpace::Host, sizeof value);
 }
 
 }  // namespace curlew

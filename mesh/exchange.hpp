@@ -33,15 +33,16 @@ struct PackOnSent {
 class [[nodiscard]] Exchange {
  public:
   /// Starts the exchange of all ghosts of the fields, on entities of any kind. Every rank must do the same.
-  /// Ghosts are copies of what other ranks own, and may change in a field that is constant.
-  template <class... Fields>
-  static Exchange start(const Domain& domain, const Fields&... fields) {
+  /// Ghosts are copies of what other ranks own, and may change in a field that is constant. `domain`: a
+  /// Domain, or what has halos of other entities and the communicator as one does.
+  template <class AnyDomain, class... Fields>
+  static Exchange start(const AnyDomain& domain, const Fields&... fields) {
     Exchange exchange;
     if (domain.communicator().ranks() == 1) return exchange;
     Packing packing(domain.communicator().ranks());
-    (packing.count(domain.halo<typename Fields::Entity>(), sizeof(typename Fields::Value)), ...);
+    (packing.count(domain.template halo<typename Fields::Entity>(), sizeof(typename Fields::Value)), ...);
     exchange.buffer_.resize(packing.allocate());
-    (exchange.add(domain.halo<typename Fields::Entity>(), fields, packing), ...);
+    (exchange.add(domain.template halo<typename Fields::Entity>(), fields, packing), ...);
     exchange.launch(domain.communicator(), packing);
     return exchange;
   }
@@ -114,8 +115,8 @@ class [[nodiscard]] Exchange {
 };
 
 /// Brings the ghosts of the fields up to date.
-template <class... Fields>
-void exchange_ghosts(const Domain& domain, const Fields&... fields) {
+template <class AnyDomain, class... Fields>
+void exchange_ghosts(const AnyDomain& domain, const Fields&... fields) {
   Exchange::start(domain, fields...).finish();
 }
 

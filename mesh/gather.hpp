@@ -22,6 +22,12 @@ void gather_items(const Communicator& communicator, std::span<const GlobalIndex>
 void scatter_items(const Communicator& communicator, std::span<const GlobalIndex> places,
                    std::span<std::byte> items, std::size_t size, std::span<const std::byte> whole);
 
+/// Puts the lists of all ranks, of items of `size` bytes, one list after the other and as many as places,
+/// where they start in `whole` of rank 0.
+void gather_lists(const Communicator& communicator, std::span<const GlobalIndex> places,
+                  std::span<const std::byte> items, std::size_t size, std::span<const std::int64_t> starts,
+                  std::span<std::byte> whole);
+
 template <class E>
 std::vector<GlobalIndex> places_of(const Halo<E>& halo, Range<E> range) {
   std::vector<GlobalIndex> places;
@@ -91,14 +97,34 @@ void scatter_numbers(const Domain& domain, std::span<const Real> whole, F& field
 }
 
 /// Lists of different lengths, one after the other.
+template <class T = Index>
 struct Lists {
   std::vector<std::int64_t> starts{0};  ///< lists + 1
-  std::vector<Index> entries;
+  std::vector<T> entries;
 };
 
 /// As gathered(): one list for each entity that a rank owns.
-template <class E>
-Lists gathered_lists(const Domain& domain, const Lists& lists);
+template <class E, class T>
+Lists<T> gathered_lists(const Domain& domain, const Lists<T>& lists) {
+  const Halo<E>& halo = domain.halo<E>();
+  REQUIRE(lists.starts.size() == at(halo.owned().size()) + 1,
+          "lists to gather are not those of the rank's entities");
+  const Communicator& communicator = domain.communicator();
+  if (communicator.ranks() == 1) return lists;
+  std::vector<std::int64_t> lengths;
+  for (std::size_t k = 0; k + 1 < lists.starts.size(); ++k)
+    lengths.push_back(lists.starts[k + 1] - lists.starts[k]);
+  const std::vector<GlobalIndex> places = detail::places_of(halo, halo.owned());
+  Lists<T> whole;
+  if (communicator.rank() == 0) whole.starts.resize(static_cast<std::size_t>(halo.total()) + 1);
+  detail::gather_items(communicator, places, std::as_bytes(std::span(lengths)), sizeof(std::int64_t),
+                       std::as_writable_bytes(std::span(whole.starts).subspan(1)));
+  for (std::size_t k = 1; k < whole.starts.size(); ++k) whole.starts[k] += whole.starts[k - 1];
+  whole.entries.resize(static_cast<std::size_t>(whole.starts.back()));
+  detail::gather_lists(communicator, places, std::as_bytes(std::span(lists.entries)), sizeof(T), whole.starts,
+                       std::as_writable_bytes(std::span(whole.entries)));
+  return whole;
+}
 
 /// Of trivially copyable values those of rank 0, on all ranks.
 template <class T>

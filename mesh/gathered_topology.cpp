@@ -15,13 +15,13 @@ template <class From, class To>
 IncidenceTable<From, To> gathered_table(const Domain& domain, const IncidenceTable<From, To>& table) {
   const Halo<To>& halo = domain.halo<To>();
   const auto rows = table.view(MemorySpace::Host);
-  Lists owned;
+  Lists<Index> owned;
   for (const Id<From> i : domain.halo<From>().owned()) {
     for (const auto [j, sign] : rows[i])
       owned.entries.push_back(incidence_entry::make(static_cast<Index>(halo.global(j)), sign < 0));
     owned.starts.push_back(static_cast<std::int64_t>(owned.entries.size()));
   }
-  Lists whole = gathered_lists<From>(domain, owned);
+  Lists<Index> whole = gathered_lists<From>(domain, owned);
   std::vector<Index> starts;
   for (const std::int64_t start : whole.starts) starts.push_back(static_cast<Index>(start));
   return IncidenceTable<From, To>(std::move(starts), std::move(whole.entries));

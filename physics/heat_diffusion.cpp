@@ -411,16 +411,13 @@ void HeatDiffusion::compute_inflow() {
   }
 }
 
-/// The preconditioner changes with the step and with convection only. On several ranks each has one of its
-/// own nodes, as if those of the others were held: with multigrid the iterates, but not what they converge
-/// to, depend on how the mesh is divided.
+/// The preconditioner changes with the step and with convection only.
 void HeatDiffusion::set_preconditioner(Real per_step, Real implicit_weight) {
   const std::pair<Real, Real> now{per_step, implicit_weight};
   if (preconditioner_for_ == now) return;
   SymmetricMatrix matrix = diffusion_.matrix();
   const std::vector<Real> capacity = capacity_.to_host();
-  const std::size_t owned = at(temperature_.extent().owned);
-  const auto is_free = [&](std::size_t n) { return n < owned && !held_host_[n]; };
+  const auto is_free = [&](std::size_t n) { return !held_host_[n]; };
   parallel_for(capacity.size(), [&](std::size_t n) {
     matrix.diagonal[n] =
         !is_free(n) ? Real(0)
@@ -431,8 +428,8 @@ void HeatDiffusion::set_preconditioner(Real per_step, Real implicit_weight) {
     }
   });
   diagonal_.copy_from_host(matrix.diagonal);
-  preconditioner_ =
-      make_preconditioner<PrimalCochain<Node>>(settings_.preconditioning, executor_, std::move(matrix));
+  preconditioner_ = make_preconditioner<PrimalCochain<Node>>(settings_.preconditioning, executor_,
+                                                             mesh_.domain(), std::move(matrix));
   preconditioner_for_ = now;
 }
 

@@ -160,9 +160,8 @@ PressureProjection::PressureProjection(const Executor& executor, const Mesh& mes
       solver_(executor, volume_.extent(), "pressure", control) {
   volume_.copy_from_host(volumes_of(mesh));
   set_star();
-  SymmetricMatrix matrix = laplacian_->matrix();
-  hold(matrix, [&](std::size_t c) { return c >= at(volume_.extent().owned); });
-  preconditioner_ = make_preconditioner<DualCochain<Cell>>(preconditioning, executor, std::move(matrix));
+  preconditioner_ =
+      make_preconditioner<DualCochain<Cell>>(preconditioning, executor, mesh.domain(), laplacian_->matrix());
 }
 
 PressureProjection::~PressureProjection() = default;

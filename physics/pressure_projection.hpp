@@ -29,8 +29,7 @@ struct DivergenceNorms {
 /// share of the star is scaled down to it.
 ///
 /// On a divided mesh all calls are made by all ranks together; ghosts of what is given are brought up to
-/// date. Each rank has a preconditioner of its own cells, as if the pressures of the others were held: with
-/// multigrid the iterates, but not what they converge to, depend on how the mesh is divided.
+/// date.
 class PressureProjection {
  public:
   PressureProjection(const Executor& executor, const Mesh& mesh, const FlowBoundaries& boundaries,

@@ -83,8 +83,8 @@ AuxiliarySpace::AuxiliarySpace(const Executor& executor, const Mesh& mesh,
 
   SymmetricMatrix matrix =
       NodeDiffusion(Executor::serial(), mesh, std::vector<Real>(at(topology.cells().size()), 1)).matrix();
-  hold(matrix, [&](std::size_t n) { return node_is_free[n] == 0 || n >= at(restricted_.extent().owned); });
-  multigrid_ = std::make_unique<Multigrid<PrimalCochain<Node>>>(executor, std::move(matrix));
+  hold(matrix, [&](std::size_t n) { return node_is_free[n] == 0; });
+  multigrid_ = std::make_unique<Multigrid<PrimalCochain<Node>>>(executor, mesh.domain(), std::move(matrix));
 }
 
 void AuxiliarySpace::add(Real factor, const DualCochain<Edge>& r, PrimalCochain<Edge>& z) {

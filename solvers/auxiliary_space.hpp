@@ -16,8 +16,6 @@ namespace curlew {
 /// nothing.
 ///
 /// In two dimensions edges are nodes and Π is the identity.
-///
-/// On a divided mesh each rank has a K of its own nodes, as if those of the others were held; Π goes across.
 class AuxiliarySpace {
  public:
   /// `edge_is_free`: 0 where the value on an edge is held; nodes of such edges are held as well. Throws Error

@@ -2,6 +2,7 @@
 #include "solvers/multigrid.hpp"
 
 #include <cmath>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -11,14 +12,14 @@
 #include "kernels/incidence.hpp"
 #include "kernels/reduction.hpp"
 #include "mesh/entities.hpp"
-#include "solvers/multigrid_hierarchy.hpp"
+#include "mesh/exchange.hpp"
+#include "solvers/multigrid_part.hpp"
 
 namespace curlew {
 
 namespace {
 
-struct Unknown;  // entity tag: an unknown of any level
-struct Entry;    // entity tag: an entry of a table
+struct Entry;  // entity tag: an entry of a table
 
 using UnknownTable = IncidenceTable<Unknown, Unknown>;
 using Unknowns = Incidence<Unknown, Unknown>;
@@ -86,6 +87,24 @@ struct ProlongedOnUnknown {
   CURLEW_HOST_DEVICE void operator()(Id<Unknown> i) const {
     x[i] += row_product(coarse_of, weight, coarse, i);
   }
+};
+
+/// The first Chebyshev step from zero.
+struct StartedOnUnknown {
+  float gain;
+  View<Unknown, const float> right_hand_side;
+  View<Unknown, float> step, x;
+  CURLEW_HOST_DEVICE void operator()(Id<Unknown> i) const {
+    step[i] = gain * right_hand_side[i];
+    x[i] = gain * right_hand_side[i];
+  }
+};
+
+struct TakenOnUnknown {
+  View<Unknown, const Index> place;
+  View<Unknown, const float> from;
+  View<Unknown, float> to;
+  CURLEW_HOST_DEVICE void operator()(Id<Unknown> i) const { to[i] = from[Id<Unknown>(place[i])]; }
 };
 
 struct DenseProductOnUnknown {
@@ -177,6 +196,32 @@ class SparseOperator {
   ConstantArray<float> coefficient_;
 };
 
+/// The unknowns of a level as Exchange takes them.
+class LevelDomain {
+ public:
+  LevelDomain(std::shared_ptr<const Communicator> communicator, Halo<Unknown> halo)
+      : communicator_(std::move(communicator)), halo_(std::move(halo)) {}
+  const Communicator& communicator() const { return *communicator_; }
+  template <class E>
+  const Halo<E>& halo() const {
+    return halo_;
+  }
+  Extent extent() const { return {halo_.all().size(), halo_.owned().size()}; }
+
+ private:
+  std::shared_ptr<const Communicator> communicator_;
+  Halo<Unknown> halo_;
+};
+
+/// What is asked of a level and what it answers.
+struct LevelVectors {
+  LevelVectors(const Executor& executor, Extent extent)
+      : right_hand_side(executor, extent, "right-hand side", "1"),
+        x(executor, extent, "correction", "1"),
+        step(alike(x)) {}
+  Field<Unknown, float> right_hand_side, x, step;
+};
+
 struct ChebyshevCoefficients {
   float momentum, gain;
 };
@@ -200,29 +245,45 @@ std::vector<ChebyshevCoefficients> chebyshev(Real largest, Real width, int degre
 
 class MultigridCycle {
  public:
-  MultigridCycle(const Executor& executor, MultigridHierarchy hierarchy)
-      : executor_(executor),
+  /// `entities`: how many values residuals and corrections have.
+  MultigridCycle(const Executor& executor, const Domain& domain, Index entities, MultigridPart part)
+      : executor_(executor.among(domain.shared_communicator())),
+        communicator_(domain.shared_communicator()),
+        entities_(entities),
         scaling_(executor.space(), 1),
-        scale_(std::move(hierarchy.scale)),
-        inverse_(std::move(hierarchy.coarsest_inverse)),
-        complexity_(hierarchy.operator_complexity) {
-    for (MultigridHierarchy::Level& level : hierarchy.levels) {
-      levels_.emplace_back(executor, std::move(level), chebyshev(level.largest_eigenvalue, width, degree));
+        scale_(std::move(part.hierarchy.scale)),
+        inverse_(std::move(part.hierarchy.coarsest_inverse)),
+        complexity_(part.hierarchy.operator_complexity),
+        divided_(part.halos.size()) {
+    for (MultigridHierarchy::Level& level : part.hierarchy.levels) {
+      const std::size_t l = levels_.size();
+      LevelDomain unknowns = l < divided_ ? LevelDomain(communicator_, Halo(std::move(part.halos[l])))
+                                          : LevelDomain(one_rank(), Halo<Unknown>(level.off_diagonal.rows()));
+      std::vector<ChebyshevCoefficients> steps = chebyshev(level.largest_eigenvalue, width, degree);
+      levels_.emplace_back(executor, std::move(unknowns), std::move(level), std::move(steps));
     }
+    if (divided_ < levels_.size()) share_.emplace(executor, std::move(part.places));
   }
 
   template <class E>
   void apply(View<E, const Real> r, View<E, Real> z) {
-    Level& finest = levels_.front();
-    const Range<E> range(0, finest.x.size());
+    LevelVectors& finest = own_vectors(0);
+    const Range<Unknown> unknowns = finest.x.owned();
+    const Range<E> range(0, unknowns.size());
     const View<Unknown, const Real> scale(scale_.data(executor_.space()), range.size());
     const View<One, Scaling> scaling(scaling_.data(), 1);
     maximum(executor_, range, ScaledMagnitudeOfEntity<E>{scale, r}, &scaling_.data()->largest);
     for_each(executor_, Range<One>(0, 1), ScalingFromLargest{scaling});
-    for_each(executor_, finest.x.range(),
-             RoundedOnUnknown<E>{scale, scaling, r, finest.smoother[0].gain, finest.right_hand_side.view(),
-                                 finest.step.view(), finest.x.view()});
+    for_each(executor_, unknowns,
+             RoundedOnUnknown<E>{scale, scaling, r, levels_[0].smoother[0].gain,
+                                 finest.right_hand_side.view(), finest.step.view(), finest.x.view()});
     run(0);
+    if (divided_ == 0) {
+      for_each(
+          executor_, unknowns,
+          TakenOnUnknown{View<Unknown, const Index>(share_->place.data(executor_.space()), unknowns.size()),
+                         std::as_const(levels_[0].x).view(), finest.x.view()});
+    }
     for_each(executor_, range, WidenedOnEntity<E>{scale, scaling, std::as_const(finest.x).view(), z});
   }
 
@@ -231,10 +292,10 @@ class MultigridCycle {
   std::size_t bytes() const {
     constexpr std::size_t number = sizeof(float), given = sizeof(Real);
     // Largest residual, rounding, widening; residual, scale and correction are given in Real.
-    std::size_t total = at(size()) * (7 * given + 4 * number);
+    std::size_t total = scale_.size() * (7 * given + 4 * number);
     for (std::size_t l = 0; l < levels_.size(); ++l) {
       const Level& level = levels_[l];
-      const std::size_t unknowns = at(level.x.size());
+      const std::size_t unknowns = at(level.x.owned().size());
       if (l + 1 == levels_.size() && inverse_.size() > 0) {
         total += (inverse_.size() + 2 * unknowns) * number;
         continue;
@@ -244,34 +305,61 @@ class MultigridCycle {
       if (l + 1 == levels_.size()) continue;
       total += level.matrix.bytes() + 3 * unknowns * number;  // residual
       total += level.restriction.bytes() + level.prolongation.bytes() +
-               (3 * unknowns + 4 * at(levels_[l + 1].x.size())) * number;
+               (3 * unknowns + 4 * at(levels_[l + 1].x.owned().size())) * number;
     }
     return total;
   }
-  Index size() const { return levels_.front().x.size(); }
+  Index size() const { return entities_; }
   const Executor& executor() const { return executor_; }
 
  private:
   static constexpr Real width = 6;
   static constexpr int degree = 2;
 
-  struct Level {
-    Level(const Executor& executor, MultigridHierarchy::Level level, std::vector<ChebyshevCoefficients> steps)
-        : smoother(std::move(steps)),
-          right_hand_side(executor, level.off_diagonal.rows(), "right-hand side", "1"),
-          x(executor, right_hand_side.size(), "correction", "1"),
-          step(alike(x)),
+  struct Level : LevelVectors {
+    Level(const Executor& executor, LevelDomain unknowns, MultigridHierarchy::Level level,
+          std::vector<ChebyshevCoefficients> steps)
+        : LevelVectors(executor, unknowns.extent()),
+          domain(std::move(unknowns)),
+          smoother(std::move(steps)),
           spare(alike(x)),
           matrix(std::move(level.off_diagonal)),
           prolongation(std::move(level.prolongation)),
           restriction(std::move(level.restriction)) {}
+    LevelDomain domain;
     std::vector<ChebyshevCoefficients> smoother;
-    Field<Unknown, float> right_hand_side, x, step, spare;
+    Field<Unknown, float> spare;
     SparseOperator matrix, prolongation, restriction;
   };
 
+  /// What this rank finds of the right-hand side of the first level that all ranks have whole.
+  struct Share : LevelVectors {
+    Share(const Executor& executor, std::vector<Index> places)
+        : LevelVectors(executor, static_cast<Index>(places.size())), place(std::move(places)) {}
+    ConstantArray<Index> place;
+  };
+
+  /// Where this rank's part of a level's right-hand side goes.
+  LevelVectors& own_vectors(std::size_t depth) {
+    if (depth == divided_ && share_) return *share_;
+    return levels_[depth];
+  }
+
+  /// Gives all ranks the right-hand side of the first level that they have whole, and starts there.
+  void bring_together(Level& level) {
+    const std::vector<float> mine = share_->right_hand_side.to_host();
+    std::vector<Real> all(at(level.x.size()), 0);
+    for (std::size_t k = 0; k < mine.size(); ++k) all[at(share_->place[k])] = mine[k];
+    communicator_->share(all);
+    level.right_hand_side.copy_from_host(std::vector<float>(all.begin(), all.end()));
+    for_each(executor_, level.x.range(),
+             StartedOnUnknown{level.smoother[0].gain, std::as_const(level.right_hand_side).view(),
+                              level.step.view(), level.x.view()});
+  }
+
   void chebyshev_step(Level& level, ChebyshevCoefficients coefficients) {
     const MemorySpace space = executor_.space();
+    exchange_ghosts(level.domain, level.x);
     level.matrix.table().visit_parts(space, [&](Range<Unknown> range, auto rows) {
       for_each(executor_, range,
                ChebyshevStepOnUnknown<decltype(rows)>{
@@ -286,6 +374,7 @@ class MultigridCycle {
   void run(std::size_t depth) {
     Level& level = levels_[depth];
     const MemorySpace space = executor_.space();
+    if (depth == divided_) bring_together(level);
     if (depth + 1 == levels_.size() && inverse_.size() > 0) {
       for_each(executor_, level.x.range(),
                DenseProductOnUnknown{
@@ -296,19 +385,24 @@ class MultigridCycle {
     }
     for (std::size_t k = 1; k < level.smoother.size(); ++k) chebyshev_step(level, level.smoother[k]);
     if (depth + 1 < levels_.size()) {
-      Level& coarse = levels_[depth + 1];
+      exchange_ghosts(level.domain, level.x);
       level.matrix.table().visit_parts(space, [&](Range<Unknown> range, auto rows) {
         for_each(executor_, range,
                  ResidualOnUnknown<decltype(rows)>{rows, level.matrix.coefficient(space),
                                                    std::as_const(level.right_hand_side).view(),
                                                    std::as_const(level.x).view(), level.spare.view()});
       });
-      for_each(executor_, coarse.x.range(),
+      exchange_ghosts(level.domain, level.spare);
+      Level& coarse = levels_[depth + 1];
+      LevelVectors& restricted = own_vectors(depth + 1);
+      for_each(executor_, restricted.x.owned(),
                RestrictedOnUnknown{level.restriction.rows(space), level.restriction.coefficient(space),
                                    coarse.smoother[0].gain, std::as_const(level.spare).view(),
-                                   coarse.right_hand_side.view(), coarse.step.view(), coarse.x.view()});
+                                   restricted.right_hand_side.view(), restricted.step.view(),
+                                   restricted.x.view()});
       run(depth + 1);
-      for_each(executor_, level.x.range(),
+      exchange_ghosts(coarse.domain, coarse.x);
+      for_each(executor_, level.x.owned(),
                ProlongedOnUnknown{level.prolongation.rows(space), level.prolongation.coefficient(space),
                                   std::as_const(coarse.x).view(), level.x.view()});
     }
@@ -316,18 +410,23 @@ class MultigridCycle {
   }
 
   Executor executor_;
+  std::shared_ptr<const Communicator> communicator_;
+  Index entities_;
   Buffer<Scaling> scaling_;
   ConstantArray<Real> scale_;     // 1 / sqrt of the finest diagonal
   ConstantArray<float> inverse_;  // of the coarsest level, dense
+  Real complexity_;
+  std::size_t divided_;  // levels of which this rank has only a part; those after them are whole on all
   std::vector<Level> levels_;
-  Real complexity_ = 1;
+  std::optional<Share> share_;
 };
 
 template <class X>
-Multigrid<X>::Multigrid(const Executor& executor, SymmetricMatrix matrix)
-    // A rank scales its own residual: no reason to wait for others.
-    : cycle_(std::make_unique<MultigridCycle>(executor.among(nullptr),
-                                              make_multigrid_hierarchy(std::move(matrix)))) {}
+Multigrid<X>::Multigrid(const Executor& executor, const Domain& domain, SymmetricMatrix matrix, Index whole) {
+  const Index entities = matrix.rows();
+  cycle_ = std::make_unique<MultigridCycle>(
+      executor, domain, entities, make_multigrid_part<typename X::Entity>(domain, std::move(matrix), whole));
+}
 
 template <class X>
 Multigrid<X>::~Multigrid() = default;

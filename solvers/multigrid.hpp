@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "mesh/domain.hpp"
 #include "operators/symmetric_matrix.hpp"
 #include "solvers/linear_solver.hpp"
 
@@ -17,20 +18,26 @@ class MultigridCycle;
 ///
 /// The hierarchy is made once from the matrix and works in single precision on residuals scaled to order one:
 /// a preconditioner only has to be near, and half the bytes are half the time. Every level is scaled to a
-/// diagonal of one. Symmetric positive (semi)definite up to single rounding; same bits on every backend.
+/// diagonal of one. Symmetric positive (semi)definite up to single rounding; same bits on every backend and
+/// any number of ranks: the hierarchy is that of the whole mesh, made by the first rank and dealt out.
 template <class X>
 class Multigrid : public Preconditioner<X> {
  public:
-  /// `matrix`: the system on the host; where its diagonal is not positive, z = 0.
-  Multigrid(const Executor& executor, SymmetricMatrix matrix);
+  /// `matrix`: the system on the host, with a row for each entity that this rank has, of which those of
+  /// ghosts do not matter; where its diagonal is not positive, z = 0. On several ranks levels of at most
+  /// `whole` unknowns are worked on by all of them alike, without messages: 1000 take about as long as the
+  /// messages that they save.
+  Multigrid(const Executor& executor, const Domain& domain, SymmetricMatrix matrix, Index whole = 1000);
   ~Multigrid() override;
 
+  /// Ghosts of r are not read, those of z not written.
   void apply(const Paired<X>& r, X& z) const override;
 
   int levels() const;
   /// Entries of the matrices of all levels over those of the finest.
   Real operator_complexity() const;
-  /// What the kernels of a cycle move at least, each input read and each output written once [B].
+  /// What the kernels of a cycle move at least on this rank, each input read and each output written once
+  /// [B].
   std::size_t bytes() const;
 
  private:

@@ -47,10 +47,11 @@ void JacobiPreconditioner<X>::apply(const Paired<X>& r, X& z) const {
 
 template <class X>
 std::unique_ptr<Preconditioner<X>> make_preconditioner(Preconditioning preconditioning,
-                                                       const Executor& executor, SymmetricMatrix matrix) {
+                                                       const Executor& executor, const Domain& domain,
+                                                       SymmetricMatrix matrix) {
   if (preconditioning == Preconditioning::None) return std::make_unique<IdentityPreconditioner<X>>();
   if (preconditioning == Preconditioning::Multigrid) {
-    return std::make_unique<Multigrid<X>>(executor, std::move(matrix));
+    return std::make_unique<Multigrid<X>>(executor, domain, std::move(matrix));
   }
   auto jacobi = std::make_unique<JacobiPreconditioner<X>>(executor, matrix.rows());
   Paired<X> diagonal(executor, matrix.rows(), "diagonal", "1");
@@ -66,9 +67,11 @@ template class JacobiPreconditioner<PrimalCochain<Node>>;
 template class JacobiPreconditioner<DualCochain<Cell>>;
 template std::unique_ptr<Preconditioner<PrimalCochain<Node>>> make_preconditioner(Preconditioning,
                                                                                   const Executor&,
+                                                                                  const Domain&,
                                                                                   SymmetricMatrix);
 template std::unique_ptr<Preconditioner<DualCochain<Cell>>> make_preconditioner(Preconditioning,
                                                                                 const Executor&,
+                                                                                const Domain&,
                                                                                 SymmetricMatrix);
 
 }  // namespace curlew

@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "mesh/domain.hpp"
 #include "operators/symmetric_matrix.hpp"
 #include "solvers/linear_solver.hpp"
 
@@ -29,9 +30,10 @@ class JacobiPreconditioner : public Preconditioner<X> {
   X inverse_diagonal_;
 };
 
-/// The preconditioner of a system that is spelled out in `matrix`.
+/// The preconditioner of a system that is spelled out in `matrix`, as for Multigrid.
 template <class X>
 std::unique_ptr<Preconditioner<X>> make_preconditioner(Preconditioning preconditioning,
-                                                       const Executor& executor, SymmetricMatrix matrix);
+                                                       const Executor& executor, const Domain& domain,
+                                                       SymmetricMatrix matrix);
 
 }  // namespace curlew

@@ -64,7 +64,7 @@ class CaseFolder : public OutputDirectory {
   void edit(const std::string& from, const std::string& to) const;
 };
 
-/// The case with the preconditioner that gives the same bits on any number of ranks.
+/// The case with Jacobi's preconditioner.
 class JacobiCase : public CaseFolder {
  public:
   explicit JacobiCase(CellType type = CellType::Triangle, Index blocks = 8);

@@ -5,7 +5,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "app/checkpoint.hpp"
 #include "app/hdf5_file.hpp"
 #include "mesh/cell_shapes.hpp"
 #include "tests/end_to_end/program.hpp"
@@ -42,7 +41,7 @@ struct Example {
 class RunOnRanks : public testing::TestWithParam<Example> {};
 
 TEST_P(RunOnRanks, leaves_the_files_of_a_serial_run) {
-  const JacobiCase folder(GetParam().type, GetParam().blocks);
+  const CaseFolder folder(GetParam().type, GetParam().blocks);
   folder.run_to("serial", 0);
   for (const int ranks : GetParam().ranks) {
     SCOPED_TRACE(ranks);
@@ -68,11 +67,10 @@ INSTANTIATE_TEST_SUITE_P(Each, RunOnRanks,
 TEST(RunOnRanks, of_a_steady_state_leaves_the_files_of_a_serial_run) {
   const OutputDirectory folder;
   const auto run = [&](const std::string& output, int ranks) {
-    const Outcome outcome =
-        run_curlew(folder.path(),
-                   {"run", CURLEW_CASES "/plate/heat.toml", "--quiet", "--output", (folder / output).string(),
-                    "--set", "mesh.size=0.1", "--set", "solver.temperature.preconditioner=\"jacobi\""},
-                   ranks);
+    const Outcome outcome = run_curlew(folder.path(),
+                                       {"run", CURLEW_CASES "/plate/heat.toml", "--quiet", "--output",
+                                        (folder / output).string(), "--set", "mesh.size=0.02"},
+                                       ranks);
     EXPECT_EQ(outcome.status, 0) << outcome.error;
   };
   run("serial", 0);
@@ -80,14 +78,11 @@ TEST(RunOnRanks, of_a_steady_state_leaves_the_files_of_a_serial_run) {
   expect_same_files(folder / "serial", folder / "ranks");
 }
 
-TEST(RunOnRanks, with_multigrid_reaches_the_same_temperatures) {
-  const CaseFolder folder(CellType::Tetrahedron, 4);
-  ASSERT_EQ(folder.run({"--output", "serial", "--steps", "5"}).status, 0);
-  ASSERT_EQ(folder.run({"--output", "ranks", "--steps", "5"}, 3).status, 0);
-  const auto expected = read_checkpoint(folder / "serial/checkpoint_5.h5").arrays.at("temperature");
-  const auto ours = read_checkpoint(folder / "ranks/checkpoint_5.h5").arrays.at("temperature");
-  ASSERT_EQ(ours.size(), expected.size());
-  for (std::size_t n = 0; n < ours.size(); ++n) EXPECT_NEAR(ours[n], expected[n], 1e-8 * expected[n]);
+TEST(RunOnRanks, with_another_preconditioner_leaves_the_files_of_a_serial_run) {
+  const JacobiCase folder;
+  folder.run_to("serial", 0);
+  folder.run_to("ranks", 3);
+  expect_same_files(folder / "serial", folder / "ranks");
 }
 
 TEST(RunOnRanks, tells_of_its_steps_once) {
@@ -103,7 +98,7 @@ TEST(RunOnRanks, tells_of_its_steps_once) {
 }
 
 TEST(MeshInParts, is_read_by_each_rank_alone) {
-  const JacobiCase folder(CellType::Tetrahedron, 4);
+  const CaseFolder folder(CellType::Tetrahedron, 4);
   folder.run_to("serial", 0);
   ASSERT_EQ(run_curlew(folder.path(), {"mesh", "convert", "box.h5", "parts.h5", "--partition", "3"}).status,
             0);
@@ -135,7 +130,7 @@ class RestartOnRanks : public testing::TestWithParam<Restarted> {};
 
 TEST_P(RestartOnRanks, of_another_number_continues_to_the_same_bytes) {
   const auto [first, second] = GetParam();
-  const JacobiCase folder;
+  const CaseFolder folder;
   folder.run_to("whole", 0);
   folder.run_to("parts", first, {"--steps", "7"});
   folder.run_to("parts", second, {"--restart", "parts/checkpoint_7.h5"});

@@ -56,7 +56,7 @@ struct Box {
     b.copy_from_host(values);
   }
   std::unique_ptr<Preconditioner<Pressure>> preconditioner(Preconditioning kind) const {
-    return make_preconditioner<Pressure>(kind, executor, laplacian.matrix());
+    return make_preconditioner<Pressure>(kind, executor, mesh.domain(), laplacian.matrix());
   }
   SolveReport solve(Preconditioning kind, SolverControl control) {
     ConjugateGradient<Pressure> solver(executor, b.size(), "pressure", control);

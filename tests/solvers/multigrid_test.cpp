@@ -124,7 +124,7 @@ Solved solve(const Problem& problem, Real tolerance) {
   }
   const auto b = field<Outflow>(executor, values);
   Pressure x(executor, b.size(), "x", "1");
-  const Multigrid<Pressure> multigrid(executor, laplacian.matrix());
+  const Multigrid<Pressure> multigrid(executor, mesh.domain(), laplacian.matrix());
   const PiecewiseConstantNullSpace<Pressure> constants(executor, static_cast<Index>(values.size()),
                                                        std::vector<Index>(values.size(), 0));
   ConjugateGradient<Pressure> solver(executor, b.size(), "pressure", {tolerance, 0, 200});
@@ -193,7 +193,7 @@ TEST(Multigrid, does_not_mind_very_small_and_very_large_right_hand_sides) {
   std::vector<Real> k = conductances(mesh, {});
   for (Real& value : k) value *= 1e-30;
   const CellLaplacian laplacian(executor, mesh.topology(), k);
-  const Multigrid<Pressure> multigrid(executor, laplacian.matrix());
+  const Multigrid<Pressure> multigrid(executor, mesh.domain(), laplacian.matrix());
   const std::vector<Real> values = random_values(mesh.topology().cells().size(), 3);
   Pressure z(executor, static_cast<Index>(values.size()), "z", "1");
   std::vector<std::vector<Real>> results;
@@ -214,7 +214,7 @@ TEST(Multigrid, is_symmetric_and_positive) {
     const Mesh mesh = box({.type = type, .blocks = 10});
     const Executor executor = Executor::serial();
     const CellLaplacian laplacian(executor, mesh.topology(), conductances(mesh, {}));
-    const Multigrid<Pressure> multigrid(executor, laplacian.matrix());
+    const Multigrid<Pressure> multigrid(executor, mesh.domain(), laplacian.matrix());
     const Index cells = mesh.topology().cells().size();
     Pressure bx(executor, cells, "B x", "1"), by(executor, cells, "B y", "1");
     for (unsigned seed = 1; seed <= 5; ++seed) {
@@ -233,7 +233,7 @@ TEST(Multigrid, one_cycle_is_near_the_inverse) {
   const Mesh mesh = box({.type = CellType::Tetrahedron, .blocks = 5});
   const Executor executor = Executor::serial();
   const CellLaplacian laplacian(executor, mesh.topology(), conductances(mesh, {}));
-  const Multigrid<Pressure> multigrid(executor, laplacian.matrix());
+  const Multigrid<Pressure> multigrid(executor, mesh.domain(), laplacian.matrix());
   const Index cells = mesh.topology().cells().size();
   Eigen::MatrixXd product(cells, cells);
   const Eigen::MatrixXd matrix = sparse(laplacian.matrix());
@@ -254,7 +254,7 @@ TEST(Multigrid, has_the_same_bits_on_every_backend) {
   const Mesh mesh = box({.type = CellType::Tetrahedron, .blocks = 12});
   const auto result = [&](const Executor& executor) {
     const CellLaplacian laplacian(executor, mesh.topology(), conductances(mesh, {}));
-    const Multigrid<Pressure> multigrid(executor, laplacian.matrix());
+    const Multigrid<Pressure> multigrid(executor, mesh.domain(), laplacian.matrix());
     Pressure z(executor, mesh.topology().cells().size(), "z", "1");
     multigrid.apply(field<Outflow>(executor, random_values(z.size(), 7)), z);
     return z.to_host();
@@ -276,7 +276,7 @@ TEST(Multigrid, leaves_unknowns_that_are_held_at_zero) {
       if (i % 5 == 0 || matrix.off_diagonal.columns[at(k)] % 5 == 0) matrix.off_diagonal.values[at(k)] = 0;
     }
   }
-  const Multigrid<PrimalCochain<Node>> multigrid(executor, matrix);
+  const Multigrid<PrimalCochain<Node>> multigrid(executor, mesh.domain(), matrix);
   PrimalCochain<Node> z(executor, matrix.rows(), "z", "1");
   multigrid.apply(field<DualCochain<Node>>(executor, random_values(matrix.rows(), 2)), z);
   const std::vector<Real> values = z.to_host();
