@@ -1,0 +1,368 @@
+// Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
+//
+// linear_system poisson|edges hexahedron|tetrahedron BLOCKS [FILE]
+//
+// Times Curlew's solve of one system on a cube, and writes the system to FILE for other solvers:
+//   poisson: the two-point Laplacian between cells, 0 given on the boundary, a source of 1;
+//   edges:   rotation, mass, curl between edges, 0 given on the boundary, a force that varies on faces.
+// One thread, from zero to a residual of 1e-8 of the right-hand side; medians of REPEATS in one process,
+// processor time and wall time. A line of JSON on standard output.
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdlib>
+#include <fstream>
+#include <memory>
+#include <numeric>
+#include <string>
+#include <utility>
+
+#include "kernels/for_each.hpp"
+#include "kernels/vector_kernels.hpp"
+#include "mesh/box.hpp"
+#include "mesh/cell_shapes.hpp"
+#include "mesh/mesh.hpp"
+#include "operators/cell_laplacian.hpp"
+#include "operators/flux_mass.hpp"
+#include "operators/incidence_operator.hpp"
+#include "solvers/auxiliary_space.hpp"
+#include "solvers/conjugate_gradient.hpp"
+#include "solvers/multigrid.hpp"
+#include "solvers/stream_velocity.hpp"
+
+namespace {
+
+using namespace curlew;
+
+constexpr Real tolerance = 1e-8;
+constexpr int repeats = 3;
+
+struct Seconds {
+  double cpu = 0, wall = 0;
+};
+
+Seconds now() {
+  rusage usage;
+  getrusage(RUSAGE_SELF, &usage);
+  const auto seconds = [](const timeval& t) {
+    return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
+  };
+  const std::chrono::duration<double> wall = std::chrono::steady_clock::now().time_since_epoch();
+  return {seconds(usage.ru_utime) + seconds(usage.ru_stime), wall.count()};
+}
+
+/// Medians of what `body` takes.
+template <class Body>
+Seconds timed(const Body& body) {
+  std::vector<double> cpu, wall;
+  for (int k = 0; k < repeats; ++k) {
+    const Seconds start = now();
+    body();
+    const Seconds end = now();
+    cpu.push_back(end.cpu - start.cpu);
+    wall.push_back(end.wall - start.wall);
+  }
+  const auto median = [](std::vector<double>& values) {
+    std::ranges::sort(values);
+    return values[values.size() / 2];
+  };
+  return {median(cpu), median(wall)};
+}
+
+/// What a peer needs of a system: rows, the right-hand side, and for edges the gradient of node values and
+/// the edges themselves, from which it makes constant fields.
+class SystemFile {
+ public:
+  explicit SystemFile(const std::string& path) : out_(path, std::ios::binary) {}
+  void write(const SparseRows& rows, Index columns) {
+    write_number(rows.rows());
+    write_number(columns);
+    write_number(static_cast<std::int64_t>(rows.columns.size()));
+    write_array(rows.starts);
+    write_array(rows.columns);
+    write_array(rows.values);
+  }
+  template <class T>
+  void write_array(const std::vector<T>& values) {
+    out_.write(reinterpret_cast<const char*>(values.data()),
+               static_cast<std::streamsize>(values.size() * sizeof(T)));
+  }
+  void write_number(std::int64_t number) {
+    out_.write(reinterpret_cast<const char*>(&number), sizeof number);
+  }
+
+ private:
+  std::ofstream out_;
+};
+
+void report(Index unknowns, std::size_t entries, const std::string& preconditioner, Seconds setup,
+            Seconds product, Seconds solve, SolveReport result) {
+  const auto pair = [](Seconds s) {
+    return fmt::format(R"({{"cpu": {:.6g}, "wall": {:.6g}}})", s.cpu, s.wall);
+  };
+  rusage usage;
+  getrusage(RUSAGE_SELF, &usage);
+  fmt::print(
+      R"({{"solver": "Curlew, {}", "unknowns": {}, "entries": {}, "setup": {}, "product": {}, "solve": {}, )"
+      R"("iterations": {}, "residual": {:.3g}, "peak_memory_bytes": {}}})"
+      "\n",
+      preconditioner, unknowns, entries, pair(setup), pair(product), pair(solve), result.iterations,
+      result.residual, 1024 * usage.ru_maxrss);
+}
+
+void poisson(const Mesh& mesh, const std::string& path) {
+  const Executor executor = Executor::serial();
+  const Topology& topology = mesh.topology();
+  const Geometry& geometry = mesh.geometry();
+  std::vector<Real> coefficient;  // area over distance
+  for (const Id<Face> f : topology.faces()) {
+    const Vector3 area = geometry.face_areas()[at(f.value())];
+    coefficient.push_back(dot(area, area) / dot(geometry.dual_edge(topology, f), area));
+  }
+  const CellLaplacian laplacian(executor, topology, coefficient);
+  const SymmetricMatrix matrix = laplacian.matrix();
+  const Index n = matrix.rows();
+
+  PrimalCochain<Cell> b(executor, n, "source", "m3/s");
+  const auto volumes = geometry.cell_volumes().host();
+  const std::vector<Real> source(volumes.begin(), volumes.end());
+  b.copy_from_host(source);
+  DualCochain<Cell> x(executor, n, "solution", "m2/s");
+
+  SparseRows rows;  // diagonal first
+  for (Index c = 0; c < n; ++c) {
+    rows.columns.push_back(c);
+    rows.values.push_back(matrix.diagonal[at(c)]);
+    for (Index k = matrix.off_diagonal.starts[at(c)]; k < matrix.off_diagonal.starts[at(c) + 1]; ++k) {
+      if (matrix.off_diagonal.values[at(k)] == 0) continue;
+      rows.columns.push_back(matrix.off_diagonal.columns[at(k)]);
+      rows.values.push_back(matrix.off_diagonal.values[at(k)]);
+    }
+    rows.starts.push_back(static_cast<Index>(rows.columns.size()));
+  }
+  if (!path.empty()) {
+    SystemFile file(path);
+    file.write(rows, n);
+    file.write_array(source);
+    file.write_number(0);
+  }
+
+  std::unique_ptr<Multigrid<DualCochain<Cell>>> multigrid;
+  const Seconds setup = timed(
+      [&] { multigrid = std::make_unique<Multigrid<DualCochain<Cell>>>(executor, mesh.domain(), matrix); });
+  PrimalCochain<Cell> image = alike(b);
+  const Seconds product = timed([&] {
+    for (int k = 0; k < 10; ++k) laplacian.apply(x, image);
+  });
+  ConjugateGradient<DualCochain<Cell>> solver(executor, n, "solution", {.relative_tolerance = tolerance});
+  SolveReport result;
+  const Seconds solve = timed([&] {
+    x.fill(0);
+    result = solver.solve(laplacian, *multigrid, b, x, {.reference = std::sqrt(inner_product(b, b))});
+  });
+  report(n, rows.columns.size(), "multigrid", setup, {product.cpu / 10, product.wall / 10}, solve, result);
+}
+
+struct FreePartOnEdge {
+  View<Edge, const Real> free;
+  View<Edge, Real> value;
+  CURLEW_HOST_DEVICE void operator()(Id<Edge> e) const { value[e] *= free[e]; }
+};
+
+struct ScaledOnEdge {
+  View<Edge, const Real> scale, from;
+  View<Edge, Real> to;
+  CURLEW_HOST_DEVICE void operator()(Id<Edge> e) const { to[e] = scale[e] * from[e]; }
+};
+
+/// R M C on edges that are free. The solver is that of the streamfunction, whose other fields are empty here.
+class RotationMassCurl : public Operator<StreamVelocity, Paired<StreamVelocity>> {
+ public:
+  RotationMassCurl(const Executor& executor, const Mesh& mesh, const std::vector<Real>& free)
+      : executor_(executor),
+        curl_(executor, mesh.topology()),
+        mass_(executor, mesh),
+        flux_(executor, mesh.topology().faces().size(), "flux", "m3/s"),
+        circulation_(executor, flux_.extent(), "circulation", "m2/s"),
+        free_(executor, mesh.topology().edges().size(), "free", "1") {
+    free_.copy_from_host(free);
+  }
+  void apply(const StreamVelocity& x, Paired<StreamVelocity>& y) const override {
+    curl_.apply(x.stream, flux_);
+    mass_.apply(flux_, circulation_);
+    rotation_of(circulation_, y);
+  }
+  void apply_transpose(const StreamVelocity& x, Paired<StreamVelocity>& y) const override { apply(x, y); }
+  void rotation_of(const DualCochain<Face>& circulation, Paired<StreamVelocity>& y) const {
+    curl_.apply_transpose(circulation, y.stream);
+    for_each(executor_, y.stream.range(), FreePartOnEdge{std::as_const(free_).view(), y.stream.view()});
+  }
+  const FaceMatrix& mass() const { return mass_.matrix(); }
+
+ private:
+  Executor executor_;
+  Curl curl_;
+  FluxMass mass_;
+  mutable PrimalCochain<Face> flux_;
+  mutable DualCochain<Face> circulation_;
+  Field<Edge> free_;
+};
+
+/// The exact step's preconditioner for this system.
+class EdgePreconditioner : public Preconditioner<StreamVelocity> {
+ public:
+  EdgePreconditioner(const Executor& executor, const Mesh& mesh, const std::vector<Real>& inverse_diagonal)
+      : inverse_diagonal_(executor, mesh.topology().edges().size(), "inverse diagonal", "1"),
+        smooth_(executor, mesh, free_edges(inverse_diagonal)) {
+    inverse_diagonal_.copy_from_host(inverse_diagonal);
+  }
+  void apply(const Paired<StreamVelocity>& r, StreamVelocity& z) const override {
+    for_each(r.executor(), z.stream.range(),
+             ScaledOnEdge{inverse_diagonal_.view(), r.stream.view(), z.stream.view()});
+    smooth_.add(1, r.stream, z.stream);
+  }
+
+ private:
+  static std::vector<std::uint8_t> free_edges(const std::vector<Real>& inverse_diagonal) {
+    std::vector<std::uint8_t> free;
+    for (const Real value : inverse_diagonal) free.push_back(value > 0);
+    return free;
+  }
+  Field<Edge> inverse_diagonal_;
+  mutable AuxiliarySpace smooth_;
+};
+
+void edges(const Mesh& mesh, const std::string& path) {
+  const Executor executor = Executor::serial();
+  const Topology& topology = mesh.topology();
+  const std::size_t edge_count = at(topology.edges().size()), node_count = at(topology.nodes().size());
+
+  std::vector<Real> edge_is_free(edge_count, 1), node_is_free(node_count, 1);
+  for (const Id<Face> f : topology.boundary_faces()) {
+    for (const auto [e, sign] : topology.edges_of_face()[f]) edge_is_free[at(e.value())] = 0;
+    for (const auto [n, sign] : topology.nodes_of_face()[f]) node_is_free[at(n.value())] = 0;
+  }
+  const auto numbers = [](const std::vector<Real>& is_free) {
+    std::vector<Index> number;
+    Index count = 0;
+    for (const Real free : is_free) number.push_back(free > 0 ? count++ : -1);
+    return std::pair(number, count);
+  };
+  const auto [edge_number, free_edges] = numbers(edge_is_free);
+  const auto [node_number, free_nodes] = numbers(node_is_free);
+
+  const RotationMassCurl system(executor, mesh, edge_is_free);
+  const StreamVelocity like{PrimalCochain<Edge>(executor, topology.edges().size(), "streamfunction", "m3/s"),
+                            PrimalCochain<Loop>(executor, 0, "loops", "m3/s"),
+                            Field<Face, Vector3>(executor, 0, "velocity", "m/s")};
+  const Paired<StreamVelocity> image_like{
+      DualCochain<Edge>(executor, topology.edges().size(), "rotation", "m2/s"),
+      DualCochain<Loop>(executor, 0, "loops", "m2/s"), Field<Face, Vector3>(executor, 0, "velocity", "m/s")};
+
+  // The matrix, row by row, of edges that are free; entries of rounding are left out.
+  SparseRows rows, gradient;
+  std::vector<Real> inverse_diagonal(edge_count, 0), sum(edge_count, 0), along[3];
+  const auto& faces_of_face = system.mass().stencil().faces_of_face();
+  const auto mass_entry = system.mass().entries(MemorySpace::Host);
+  for (const Id<Edge> e : topology.edges()) {
+    if (edge_number[at(e.value())] < 0) continue;
+    std::vector<Index> touched;
+    for (const auto [f, sign] : topology.faces_of_edge()[e]) {
+      Id<FacePair> pair(faces_of_face.view(MemorySpace::Host).start(f));
+      for (const auto [g, one] : faces_of_face[f]) {
+        const Real mass = sign * mass_entry[pair];
+        ++pair;
+        for (const auto [other, turn] : topology.edges_of_face()[g]) {
+          touched.push_back(other.value());
+          sum[at(other.value())] += mass * turn;
+        }
+      }
+    }
+    std::ranges::sort(touched);
+    touched.erase(std::unique(touched.begin(), touched.end()), touched.end());
+    const Real diagonal = sum[at(e.value())];
+    inverse_diagonal[at(e.value())] = 1 / diagonal;
+    rows.columns.push_back(edge_number[at(e.value())]);
+    rows.values.push_back(diagonal);
+    for (const Index other : touched) {
+      const Real value = std::exchange(sum[at(other)], 0);
+      if (other == e.value() || edge_number[at(other)] < 0 || std::abs(value) < 1e-13 * diagonal) continue;
+      rows.columns.push_back(edge_number[at(other)]);
+      rows.values.push_back(value);
+    }
+    rows.starts.push_back(static_cast<Index>(rows.columns.size()));
+
+    Vector3 edge{};
+    for (const auto [n, sign] : topology.nodes_of_edge()[e]) {
+      edge += sign * mesh.geometry().node_positions()[at(n.value())];
+      if (node_number[at(n.value())] < 0) continue;
+      gradient.columns.push_back(node_number[at(n.value())]);
+      gradient.values.push_back(sign);
+    }
+    gradient.starts.push_back(static_cast<Index>(gradient.columns.size()));
+    along[0].push_back(edge.x);
+    along[1].push_back(edge.y);
+    along[2].push_back(edge.z);
+  }
+
+  // A force that varies from face to face, without a pattern that a mesh could share.
+  DualCochain<Face> force(executor, topology.faces().size(), "force", "m2/s");
+  std::vector<Real> force_of_face;
+  for (const Id<Face> f : topology.faces()) {
+    const Vector3 x = mesh.geometry().face_centroids()[at(f.value())];
+    force_of_face.push_back(norm(mesh.geometry().dual_edge(topology, f)) *
+                            std::sin(7 * x.x + 5 * x.y * x.z + 3 * x.z));
+  }
+  force.copy_from_host(force_of_face);
+  Paired<StreamVelocity> b = alike(image_like), image = alike(image_like);
+  system.rotation_of(force, b);
+  if (!path.empty()) {
+    SystemFile file(path);
+    file.write(rows, free_edges);
+    const std::vector<Real> all = b.stream.to_host();
+    std::vector<Real> of_free;
+    for (std::size_t e = 0; e < edge_count; ++e) {
+      if (edge_number[e] >= 0) of_free.push_back(all[e]);
+    }
+    file.write_array(of_free);
+    file.write_number(1);
+    file.write(gradient, free_nodes);
+    for (const auto& component : along) file.write_array(component);
+  }
+
+  std::unique_ptr<EdgePreconditioner> preconditioner;
+  const Seconds setup =
+      timed([&] { preconditioner = std::make_unique<EdgePreconditioner>(executor, mesh, inverse_diagonal); });
+  StreamVelocity x = alike(like);
+  const Seconds product = timed([&] {
+    for (int k = 0; k < 10; ++k) system.apply(x, image);
+  });
+  ConjugateGradient<StreamVelocity> solver("solution", {.relative_tolerance = tolerance}, alike(image_like),
+                                           alike(like));
+  SolveReport result;
+  const Seconds solve = timed([&] {
+    x.stream.fill(0);
+    result = solver.solve(system, *preconditioner, b, x,
+                          {.reference = std::sqrt(inner_product(b.stream, b.stream))});
+  });
+  report(free_edges, rows.columns.size(), "auxiliary space", setup, {product.cpu / 10, product.wall / 10},
+         solve, result);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::string system = argc > 1 ? argv[1] : "", type = argc > 2 ? argv[2] : "";
+  const int blocks = argc > 3 ? std::atoi(argv[3]) : 0;
+  if ((system != "poisson" && system != "edges") || (type != "hexahedron" && type != "tetrahedron") ||
+      blocks < 2) {
+    fmt::print(stderr, "usage: linear_system poisson|edges hexahedron|tetrahedron BLOCKS [FILE]\n");
+    return 2;
+  }
+  const CellType cell_type = type == "hexahedron" ? CellType::Hexahedron : CellType::Tetrahedron;
+  const Mesh mesh(make_box(cell_type, {blocks, blocks, blocks}));
+  (system == "poisson" ? poisson : edges)(mesh, argc > 4 ? argv[4] : "");
+}
