@@ -2,6 +2,7 @@
 """Cases for OpenFOAM's icoFoam on meshes that Curlew reads too."""
 
 import re
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -56,6 +57,7 @@ def run(folder, *command):
 def write_settings(folder, solver, flow, processes, tolerance):
     """System and properties. Two PISO correctors, second order in time and space, as Curlew's step."""
     last = flow["steps"] * flow["step"]
+    shutil.rmtree(folder / "postProcessing", ignore_errors=True)  # what is there would stay, and be read
     dictionary(
         folder,
         "system/controlDict",
