@@ -135,7 +135,7 @@ TEST(PeriodicOnRanks, flow_has_the_bits_of_one_rank_however_cells_are_divided) {
 TEST(PeriodicOnRanks, flow_has_the_bits_of_one_rank_in_schemes_and_on_backends) {
   const Parted mesh = divided(joined(channel_box));
   for (const auto& [scheme, convection, executor] :
-       {std::tuple(FlowScheme::CrankNicolsonAb2, ConvectionScheme::LinearUpwind, Executor::openmp(2)),
+       {std::tuple(FlowScheme::CrankNicolsonAb2, ConvectionScheme::LinearUpwind, Executor::serial()),
         std::tuple(FlowScheme::SspRk3, ConvectionScheme::Blended, Executor::debug_device()),
         std::tuple(FlowScheme::Midpoint, ConvectionScheme::Central, Executor::serial())}) {
     FlowSettings whole = driven(mesh.whole, true), part = driven(mesh.part, true);
