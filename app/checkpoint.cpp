@@ -128,16 +128,17 @@ Checkpoint read_checkpoint(const std::filesystem::path& path) {
   return checkpoint;
 }
 
-Checkpoint read_checkpoint(const std::filesystem::path& path, const Communicator& ranks) {
-  Checkpoint checkpoint;
-  together(ranks, [&] {
-    if (ranks.rank() == 0) checkpoint = read_checkpoint(path);
-  });
-  if (ranks.ranks() == 1) return checkpoint;
+namespace {
+
+/// Gives all ranks the checkpoint of rank 0, the arrays empty, and its path.
+void share(FoundCheckpoint& found, const Communicator& ranks) {
+  if (ranks.ranks() == 1) return;
+  Checkpoint& checkpoint = found.checkpoint;
   std::vector<std::string> arrays;
   for (const auto& [name, values] : checkpoint.arrays) arrays.push_back(name);
   // CBOR, which holds numbers to the bit.
-  const auto packed = nlohmann::json::to_cbor({{"step", checkpoint.step},
+  const auto packed = nlohmann::json::to_cbor({{"path", found.path.string()},
+                                               {"step", checkpoint.step},
                                                {"time", checkpoint.time},
                                                {"numbers", checkpoint.numbers},
                                                {"integers", checkpoint.integers},
@@ -146,16 +147,27 @@ Checkpoint read_checkpoint(const std::filesystem::path& path, const Communicator
   const auto packed_bytes = std::as_bytes(std::span(packed));
   std::vector<std::byte> bytes(packed_bytes.begin(), packed_bytes.end());
   ranks.broadcast(0, bytes);
-  if (ranks.rank() == 0) return checkpoint;
+  if (ranks.rank() == 0) return;
   const auto* first = reinterpret_cast<const std::uint8_t*>(bytes.data());
   const auto json = nlohmann::json::from_cbor(first, first + bytes.size());
+  found.path = json.at("path").get<std::string>();
   checkpoint.step = json.at("step");
   checkpoint.time = json.at("time");
   json.at("numbers").get_to(checkpoint.numbers);
   json.at("integers").get_to(checkpoint.integers);
   json.at("texts").get_to(checkpoint.texts);
   for (const std::string name : json.at("arrays")) checkpoint.arrays[name];
-  return checkpoint;
+}
+
+}  // namespace
+
+Checkpoint read_checkpoint(const std::filesystem::path& path, const Communicator& ranks) {
+  FoundCheckpoint found{path, {}, {}};
+  together(ranks, [&] {
+    if (ranks.rank() == 0) found.checkpoint = read_checkpoint(path);
+  });
+  share(found, ranks);
+  return found.checkpoint;
 }
 
 std::optional<FoundCheckpoint> find_newest_valid_checkpoint(const std::filesystem::path& directory) {
@@ -169,6 +181,26 @@ std::optional<FoundCheckpoint> find_newest_valid_checkpoint(const std::filesyste
     }
   }
   return std::nullopt;
+}
+
+FoundCheckpoint find_checkpoint(const std::filesystem::path& path, const Communicator& ranks) {
+  FoundCheckpoint found{path, {}, {}};
+  together(ranks, [&] {
+    if (ranks.rank() > 0) return;
+    if (!std::filesystem::is_directory(path)) {
+      found.checkpoint = read_checkpoint(path);
+      return;
+    }
+    auto newest = find_newest_valid_checkpoint(path);
+    if (!newest) {
+      throw InputError(fmt::format(
+          "cannot restart from '{}': no checkpoint_*.h5 in this directory, or none without damage",
+          path.string()));
+    }
+    found = std::move(*newest);
+  });
+  share(found, ranks);
+  return found;
 }
 
 }  // namespace curlew

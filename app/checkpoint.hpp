@@ -47,4 +47,9 @@ struct FoundCheckpoint {
 /// The checkpoint of the highest step in `directory` that verifies; none where there is none.
 std::optional<FoundCheckpoint> find_newest_valid_checkpoint(const std::filesystem::path& directory);
 
+/// What to go on from: the checkpoint `path`, or of a directory the newest in it that verifies. Throws
+/// InputError where that is damaged, or none does. On several ranks the others than rank 0 get what
+/// read_checkpoint gives them, the path, and no notes; throws SharedFailure.
+FoundCheckpoint find_checkpoint(const std::filesystem::path& path, const Communicator& ranks);
+
 }  // namespace curlew

@@ -150,7 +150,10 @@ Command parse_command_line(const std::vector<std::string>& arguments) {
   add_count(*run_command, "--threads", run.threads, "Threads (default: all cores)");
   run_command->add_option("--output", run.output, "Output directory, instead of that of the case")
       ->type_name("DIR");
-  run_command->add_option("--restart", run.restart, "Go on from this checkpoint")->type_name("FILE");
+  run_command
+      ->add_option("--restart", run.restart,
+                   "Go on from this checkpoint, or the last one without damage in this directory")
+      ->type_name("FILE|DIR");
   add_count(*run_command, "--steps", run.steps, "Stop after this many steps");
   run_command->add_flag("--quiet", run.quiet, "No progress on standard error");
 

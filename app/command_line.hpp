@@ -20,7 +20,7 @@ struct RunOptions {
   std::optional<int> threads;          ///< at least 1; nothing: all cores
   std::optional<std::filesystem::path>
       output;  ///< instead of [output] directory; relative to the current folder
-  std::optional<std::filesystem::path> restart;  ///< checkpoint to go on from
+  std::optional<std::filesystem::path> restart;  ///< checkpoint to go on from, or a directory with some
   std::optional<std::int64_t> steps;             ///< stop after this many, at least 1
   bool quiet = false;                            ///< no progress
 };

@@ -75,20 +75,21 @@ AnyCase read_case(const std::filesystem::path& path, std::span<const std::string
 
 namespace {
 
-/// Throws InputErrors for a case whose mesh cannot be divided.
-void require_divisible(const HeatCase&) {}
-
-void require_divisible(const FlowCase& settings) {
-  const auto pairs = periodic_pairs(settings);
-  if (pairs.empty()) return;
-  throw InputErrors(pairs.front()[0].location,
-                    "a mesh with periodic patches cannot be divided among ranks yet; run the case on one, "
-                    "with --threads");
+bool is_periodic(const HeatCase&) {
+  return false;
 }
 
-/// Whether the mesh file holds what each rank needs, to the bit what dividing the mesh would give.
-bool has_parts_for(const MeshSettings& mesh, const Communicator& ranks) {
-  return mesh.file.extension() == ".h5" && mesh.scale == 1 && has_parts(mesh.file, ranks.ranks(), mesh.order);
+bool is_periodic(const FlowCase& settings) {
+  return !periodic_pairs(settings).empty();
+}
+
+/// Whether the mesh file holds what each rank needs, to the bit what dividing the mesh would give. It knows
+/// nothing of patches that the case joins.
+template <class Settings>
+bool has_parts_for(const Settings& settings, const Communicator& ranks) {
+  const MeshSettings& mesh = settings.mesh;
+  return !is_periodic(settings) && mesh.file.extension() == ".h5" && mesh.scale == 1 &&
+         has_parts(mesh.file, ranks.ranks(), mesh.order);
 }
 
 /// The part of this rank of the mesh that rank 0 has read.
@@ -117,10 +118,9 @@ LoadedCase load_case(const std::filesystem::path& path, std::span<const std::str
     Diagnostics diagnostics;
     loaded.settings = read_case(path, overrides, diagnostics);
     const auto load = [&](const auto& settings) {
-      if (ranks->ranks() > 1) require_divisible(settings);
       if (settings.mesh.file.empty()) return;
       try {
-        in_parts = ranks->ranks() > 1 && has_parts_for(settings.mesh, *ranks);
+        in_parts = ranks->ranks() > 1 && has_parts_for(settings, *ranks);
         if (!in_parts && ranks->rank() > 0) return;
         Mesh mesh = in_parts ? make_mesh(read_mesh_part(settings.mesh.file, ranks->rank()), ranks)
                              : read_mesh(settings.mesh);

@@ -32,7 +32,8 @@ AnyCase read_case(const std::filesystem::path& path, std::span<const std::string
 /// Reads a case and its mesh; throws InputErrors with everything that is wrong in both and between them.
 ///
 /// On several ranks, which call this together, each gets its part of the mesh: from a mesh file that holds
-/// the parts for so many ranks each reads its own, any other mesh is divided by rank 0. Throws SharedFailure.
+/// the parts for so many ranks each reads its own, unless patches are to be joined; any other mesh is divided
+/// by rank 0. Throws SharedFailure.
 LoadedCase load_case(const std::filesystem::path& path, std::span<const std::string> overrides,
                      const std::shared_ptr<const Communicator>& ranks = one_rank());
 

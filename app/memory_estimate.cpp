@@ -68,8 +68,8 @@ std::size_t bytes_of(const FlowCase& settings, const Mesh& mesh) {
     tables += bytes_of_multigrid(count(t.cells()), t.faces_of_cell().entries());
   }
   if (exact) tables += t.edges_of_face().bytes() + t.faces_of_edge().bytes();
-  const bool periodic = !t.periodic_faces().empty();
-  if (exact && !periodic && settings.flow.streamfunction_preconditioning == Preconditioning::Multigrid) {
+  if (exact && !t.is_periodic() &&
+      settings.flow.streamfunction_preconditioning == Preconditioning::Multigrid) {
     const std::size_t pairs = count(NodeGraph(t).pairs());
     tables += bytes_of_multigrid(count(t.nodes()), pairs) + count(t.nodes()) * 2 * number;
     tables += t.nodes_of_edge().bytes() + t.edges_of_node().bytes() + count(t.edges()) * vector;

@@ -122,8 +122,11 @@ class Run {
       simulation_.start();
       return std::nullopt;
     }
-    const Checkpoint checkpoint = read_checkpoint(*options_.restart, ranks_);
-    const std::string path = options_.restart->string();
+    const FoundCheckpoint found = find_checkpoint(*options_.restart, ranks_);
+    // However quiet the run is to be.
+    for (const std::string& note : found.notes) std::cerr << "warning: " + note + '\n' << std::flush;
+    const Checkpoint& checkpoint = found.checkpoint;
+    const std::string path = found.path.string();
     // What all ranks find; resume() may find more on one of them.
     together(ranks_, [&] { require_checkpoint_of(simulation_.model(), mesh_, checkpoint, path); });
     simulation_.resume(checkpoint, path);

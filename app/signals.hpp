@@ -4,7 +4,8 @@
 namespace curlew {
 
 /// From here on SIGINT (Ctrl-C) and SIGTERM ask for a stop and SIGUSR1 for a checkpoint instead of ending the
-/// process. A second SIGINT ends it at once.
+/// process. A second SIGINT ends it at once. A write beyond a limit on the size of files (ulimit -f) fails as
+/// on a full disk.
 void install_signal_handlers();
 
 /// The exit status if a stop has been asked for, by the first such signal: 130 (SIGINT) or 143 (SIGTERM);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <limits>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -17,11 +18,11 @@ namespace curlew {
 /// behind it, at another for the cell ahead.
 class FaceCentroidsOfCells {
  public:
-  /// `centroids`: one per face, then those of the periodic faces as the cells ahead see them.
-  FaceCentroidsOfCells(View<Face, const Vector3> centroids, Range<Face> periodic, Index faces)
+  /// As in GeometryParts.
+  FaceCentroidsOfCells(View<Face, const Vector3> centroids, std::optional<Index> first_periodic, Index faces)
       : centroids_(centroids),
-        first_periodic_(periodic.empty() ? std::numeric_limits<Index>::max() : periodic.first()),
-        further_(faces - periodic.first()) {}
+        first_periodic_(first_periodic.value_or(std::numeric_limits<Index>::max())),
+        further_(faces - first_periodic.value_or(0)) {}
 
   /// `sign`: of the face in the cell's row (and of the cell in the face's), +1 where the normal leaves the
   /// cell. The test by the face alone comes first, since it fails throughout on other meshes: a processor
@@ -42,7 +43,9 @@ class FaceCentroidsOfCells {
 struct GeometryParts {
   ConstantArray<Vector3> node_positions, face_areas, face_centroids, cell_centroids;
   ConstantArray<Real> cell_volumes, node_volumes;
-  Range<Face> periodic_faces;
+  /// Of a periodic mesh, or a part of one: from this face on `face_centroids` has those that the cells ahead
+  /// see too, after those of all faces; at least to the last periodic face, in any order of these and others.
+  std::optional<Index> first_periodic_face;
 };
 
 /// Positions and measures of the entities of a mesh. Immutable.
@@ -59,14 +62,14 @@ class Geometry {
 
   /// [m], one per node. Throws Error on a periodic mesh, whose nodes may lie in several places.
   const ConstantArray<Vector3>& node_positions() const {
-    REQUIRE(parts_.periodic_faces.empty(),
+    REQUIRE(!parts_.first_periodic_face,
             "nodes of a periodic mesh have no one position; take the mesh that it was made of");
     return parts_.node_positions;
   }
   /// Area times unit normal [m2], one per face.
   const ConstantArray<Vector3>& face_areas() const { return parts_.face_areas; }
-  /// [m], one per face; of a periodic face as the cell behind it sees it, and after all faces follow the
-  /// centroids of the periodic ones as the cells ahead see them.
+  /// [m], one per face; of a periodic face as the cell behind it sees it, and after all faces follow
+  /// centroids as the cells ahead see them (GeometryParts).
   const ConstantArray<Vector3>& face_centroids() const { return parts_.face_centroids; }
   /// [m3], one per cell; positive.
   const ConstantArray<Real>& cell_volumes() const { return parts_.cell_volumes; }
@@ -87,7 +90,7 @@ class Geometry {
     return view<Face>(parts_.face_areas, space);
   }
   FaceCentroidsOfCells face_centroids_of_cells(MemorySpace space) const {
-    return FaceCentroidsOfCells(view<Face>(parts_.face_centroids, space), parts_.periodic_faces,
+    return FaceCentroidsOfCells(view<Face>(parts_.face_centroids, space), parts_.first_periodic_face,
                                 static_cast<Index>(parts_.face_areas.size()));
   }
   View<Cell, const Real> cell_volumes(MemorySpace space) const {

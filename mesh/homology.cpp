@@ -171,11 +171,11 @@ Index rank_of_rest(const Topology& topology, const std::vector<bool>& collapsed)
 BettiNumbers betti_numbers(const Topology& topology) {
   if (topology.dimension() == 2) {
     const Index b0 = connected_parts(topology);
-    const Index b2 = topology.periodic_faces().empty() ? 0 : collapse_cells(topology).closed_parts;
+    const Index b2 = topology.is_periodic() ? collapse_cells(topology).closed_parts : 0;
     const Index characteristic = topology.nodes().size() - topology.faces().size() + topology.cells().size();
     return {b0, b0 + b2 - characteristic, b2};
   }
-  if (!topology.periodic_faces().empty()) return betti_numbers_by_rank(topology);
+  if (topology.is_periodic()) return betti_numbers_by_rank(topology);
   const Boundary boundary = survey_boundary(topology);
   if (!boundary.manifold) return betti_numbers_by_rank(topology);
   const Index b0 = connected_parts(topology);

@@ -24,22 +24,23 @@ class Mesh {
   /// with coordinates, for cells without volume, faces shared by more than two cells, or no cells at all.
   explicit Mesh(RawMesh raw, CellOrder order = CellOrder::ReverseCuthillMcKee);
 
-  /// Of parts that belong together: a periodic mesh, the one that it was made of, for each face the one of
-  /// that mesh with the same normal and nodes, and after them the images of the periodic ones.
-  Mesh(Topology topology, Geometry geometry, const Mesh& unfolded, std::vector<Id<Face>> unfolded_faces)
-      : topology_(std::move(topology)),
-        geometry_(std::move(geometry)),
-        domain_(std::make_shared<const Domain>(topology_)),
-        notes_(unfolded.notes()),
-        unfolded_(std::make_shared<const Mesh>(unfolded)),
-        unfolded_faces_(std::move(unfolded_faces)) {}
+  /// What a periodic mesh was made of, or a rank's part of that.
+  struct Unfolded {
+    std::shared_ptr<const Mesh> mesh;  ///< null: the mesh is not periodic
+    /// For each face the one of `mesh` with the same normal and nodes; after them, from the first periodic
+    /// face on, the other one that became it. -1 where there is none, on a rank that has not got its cell
+    /// too.
+    std::vector<Index> faces;
+  };
 
-  /// A rank's part of a mesh, with the notes on the whole.
-  Mesh(Topology topology, Geometry geometry, Domain domain, std::vector<std::string> notes)
+  /// Of parts that belong together: a whole mesh, or a rank's part with the notes on the whole.
+  Mesh(Topology topology, Geometry geometry, Domain domain, std::vector<std::string> notes,
+       Unfolded unfolded = {})
       : topology_(std::move(topology)),
         geometry_(std::move(geometry)),
         domain_(std::make_shared<const Domain>(std::move(domain))),
-        notes_(std::move(notes)) {}
+        notes_(std::move(notes)),
+        unfolded_(std::move(unfolded)) {}
 
   const Topology& topology() const { return topology_; }
   const Geometry& geometry() const { return geometry_; }
@@ -50,12 +51,23 @@ class Mesh {
 
   /// The mesh whose nodes have positions: this one, or the one that a periodic mesh was made of. Cells have
   /// the same numbers in both.
-  const Mesh& unfolded() const { return unfolded_ ? *unfolded_ : *this; }
-  /// The face of unfolded() that has the normal and nodes of `f`.
-  Id<Face> unfolded_face(Id<Face> f) const { return unfolded_ ? unfolded_faces_[at(f.value())] : f; }
-  /// The other face of unfolded() that became the periodic face `f`; its normal is the opposite.
-  Id<Face> unfolded_image(Id<Face> f) const {
-    return unfolded_faces_[at(topology_.faces().size() + f.value() - topology_.periodic_faces().first())];
+  const Mesh& unfolded() const { return unfolded_.mesh ? *unfolded_.mesh : *this; }
+  /// The face of unfolded() that has the normal and nodes of `f`. (A rank has it for all faces but some of
+  /// its ghosts.)
+  Id<Face> unfolded_face(Id<Face> f) const {
+    return unfolded_.mesh ? Id<Face>(unfolded_.faces[at(f.value())]) : f;
+  }
+  /// Calls `visit(face, sign)` for the faces of unfolded() that became `f`, of which a periodic one has two:
+  /// with sign -1 the one whose normal is the opposite. Leaves out what the rank has not got.
+  template <class Visit>
+  void visit_unfolded(Id<Face> f, const Visit& visit) const {
+    if (!unfolded_.mesh) return visit(f, Real(1));
+    const std::vector<Index>& faces = unfolded_.faces;
+    const Index first = topology_.periodic_faces().first();
+    const std::size_t image = at(topology_.faces().size() + f.value() - first);
+    if (faces[at(f.value())] >= 0) visit(Id<Face>(faces[at(f.value())]), Real(1));
+    const bool twofold = f.value() >= first && image < faces.size();
+    if (twofold && faces[image] >= 0) visit(Id<Face>(faces[image]), Real(-1));
   }
 
  private:
@@ -66,8 +78,7 @@ class Mesh {
   Geometry geometry_;
   std::shared_ptr<const Domain> domain_;
   std::vector<std::string> notes_;
-  std::shared_ptr<const Mesh> unfolded_;  // null but on a periodic mesh
-  std::vector<Id<Face>> unfolded_faces_;
+  Unfolded unfolded_;
 };
 
 }  // namespace curlew

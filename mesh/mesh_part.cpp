@@ -77,13 +77,11 @@ Halo<E> halo_of(EntityPart part) {
 MeshDivider::MeshDivider(const Mesh& mesh, const Partition& partition)
     : mesh_(mesh),
       partition_(partition),
-      local_node_(at(mesh.topology().nodes().size()), none),
-      local_edge_(at(mesh.topology().edges().size()), none),
-      local_face_(at(mesh.topology().faces().size()), none),
+      // The mesh that a periodic one was made of has more of all but cells.
+      local_node_(at(mesh.unfolded().topology().nodes().size()), none),
+      local_edge_(at(mesh.unfolded().topology().edges().size()), none),
+      local_face_(at(mesh.unfolded().topology().faces().size()), none),
       local_cell_(at(mesh.topology().cells().size()), none) {
-  if (!mesh.topology().periodic_faces().empty()) {
-    throw InputError("a periodic mesh cannot be divided among ranks yet; run it on one rank");
-  }
   part_starts_.assign(at(partition.parts) + 1, 0);
   for (const Index part : partition.part_of_cell) ++part_starts_[at(part) + 1];
   for (std::size_t p = 0; p < at(partition.parts); ++p) part_starts_[p + 1] += part_starts_[p];
@@ -94,15 +92,16 @@ MeshDivider::MeshDivider(const Mesh& mesh, const Partition& partition)
   }
 }
 
+namespace {
+
 template <class E, class Visit>
-void MeshDivider::visit_cells_about(Id<E> i, const Visit& visit) const {
-  const Topology& t = mesh_.topology();
+void visit_cells_about(const Topology& t, Id<E> i, const Visit& visit) {
   if constexpr (std::is_same_v<E, Cell>) {
     visit(i);
   } else if constexpr (std::is_same_v<E, Face>) {
     for (const auto [c, sign] : t.cells_of_face()[i]) visit(c);
   } else if constexpr (std::is_same_v<E, Edge>) {
-    if (t.dimension() == 2) return visit_cells_about(Id<Node>(i.value()), visit);
+    if (t.dimension() == 2) return visit_cells_about(t, Id<Node>(i.value()), visit);
     for (const auto [f, sign] : t.faces_of_edge()[i]) {
       for (const auto [c, outward] : t.cells_of_face()[f]) visit(c);
     }
@@ -111,21 +110,25 @@ void MeshDivider::visit_cells_about(Id<E> i, const Visit& visit) const {
   }
 }
 
-void MeshDivider::find_holders(Id<Cell> c, std::vector<Index>& holders) const {
-  for (const auto [n, sign] : mesh_.topology().nodes_of_cell()[c]) {
-    for (const auto [other, outward] : mesh_.topology().cells_of_node()[n]) {
-      const Index owner = owner_of(other);
-      if (std::ranges::find(holders, owner) == holders.end()) holders.push_back(owner);
-    }
-  }
-}
+}  // namespace
 
 MeshPart MeshDivider::part(Index rank) {
+  const Cells cells = cells_of(rank);
+  MeshPart part = cut(mesh_, cells, rank);
+  if (part.periodic) {
+    part.periodic->unfolded = cut(mesh_.unfolded(), cells, rank);
+    part.periodic->unfolded_faces = unfolded_faces(part, part.periodic->unfolded);
+  }
+  return part;
+}
+
+MeshDivider::Cells MeshDivider::cells_of(Index rank) {
   const Topology& t = mesh_.topology();
-  const Geometry& g = mesh_.geometry();
-  // Cells: the rank's own, and those about their nodes.
-  std::vector<Index> cells(cells_of_part_.begin() + part_starts_[at(rank)],
-                           cells_of_part_.begin() + part_starts_[at(rank) + 1]);
+  // The rank's own, and those about their nodes.
+  Cells found{
+      {cells_of_part_.begin() + part_starts_[at(rank)], cells_of_part_.begin() + part_starts_[at(rank) + 1]},
+      {}};
+  std::vector<Index>& cells = found.list;
   const std::vector<Index> own = cells;
   for (const Index c : own) local_cell_[at(c)] = 0;
   for (const Index c : own) {
@@ -138,6 +141,38 @@ MeshPart MeshDivider::part(Index rank) {
     }
   }
   std::sort(cells.begin(), cells.end());
+  for (const Index c : cells) {
+    local_cell_[at(c)] = none;
+    std::vector<Index>& holders = found.holders.emplace_back();
+    for (const auto [n, sign] : t.nodes_of_cell()[Id<Cell>(c)]) {
+      for (const auto [other, outward] : t.cells_of_node()[n]) {
+        const Index owner = owner_of(other);
+        if (std::ranges::find(holders, owner) == holders.end()) holders.push_back(owner);
+      }
+    }
+  }
+  return found;
+}
+
+std::vector<Index> MeshDivider::unfolded_faces(const MeshPart& part, const MeshPart& unfolded) {
+  for (std::size_t k = 0; k < unfolded.faces.global.size(); ++k)
+    local_face_[at(unfolded.faces.global[k])] = static_cast<Index>(k);
+  const auto first = part.faces.global.begin() + part.interior_faces - part.periodic->faces;
+  std::vector<Index> faces(part.faces.global.size(), none), images(at(part.faces.global.end() - first), none);
+  for (std::size_t k = 0; k < faces.size(); ++k) {
+    mesh_.visit_unfolded(Id<Face>(static_cast<Index>(part.faces.global[k])), [&](Id<Face> f, Real sign) {
+      (sign > 0 ? faces[k] : images[k - (faces.size() - images.size())]) = local_face_[at(f.value())];
+    });
+  }
+  faces.insert(faces.end(), images.begin(), images.end());
+  for (const std::int64_t f : unfolded.faces.global) local_face_[at(f)] = none;
+  return faces;
+}
+
+MeshPart MeshDivider::cut(const Mesh& mesh, const Cells& of_part, Index rank) {
+  const Topology& t = mesh.topology();
+  const Geometry& g = mesh.geometry();
+  std::vector<Index> cells = of_part.list;
   // Everything of these cells.
   std::vector<Index> nodes, edges, faces;
   const auto take = [](std::vector<Index>& list, std::vector<Index>& mark, Index i) {
@@ -153,22 +188,17 @@ MeshPart MeshDivider::part(Index rank) {
     }
   }
   for (auto* list : {&nodes, &edges, &faces}) std::sort(list->begin(), list->end());
-
-  // Which ranks have each of the cells: only this one, if no other rank's cell touches it.
-  std::vector<std::vector<Index>> holders(cells.size());
-  for (std::size_t k = 0; k < cells.size(); ++k) {
+  for (std::size_t k = 0; k < cells.size(); ++k)
     local_cell_[at(cells[k])] = static_cast<Index>(k);  // for now
-    find_holders(Id<Cell>(cells[k]), holders[k]);
-  }
 
   MeshPart part;
   part.rank = rank;
   part.ranks = partition_.parts;
   part.dimension = t.dimension();
-  number<Node>(nodes, holders, rank, part.nodes);
-  number<Edge>(edges, holders, rank, part.edges);
-  number<Face>(faces, holders, rank, part.faces);
-  number<Cell>(cells, holders, rank, part.cells);
+  number<Node>(t, nodes, of_part, rank, part.nodes);
+  number<Edge>(t, edges, of_part, rank, part.edges);
+  number<Face>(t, faces, of_part, rank, part.faces);
+  number<Cell>(t, cells, of_part, rank, part.cells);
   const auto settle = [](const std::vector<Index>& list, std::vector<Index>& local) {
     for (std::size_t k = 0; k < list.size(); ++k) local[at(list[k])] = static_cast<Index>(k);
   };
@@ -210,10 +240,19 @@ MeshPart MeshDivider::part(Index rank) {
         on == t.patches().end() ? none : static_cast<Index>(on - t.patches().begin()));
   }
 
-  part.node_positions = chosen_values(g.node_positions(), nodes);
+  if (!t.is_periodic()) part.node_positions = chosen_values(g.node_positions(), nodes);
   part.node_volumes = chosen_values(g.node_volumes(), nodes);
   part.face_areas = chosen_values(g.face_areas(), faces);
   part.face_centroids = chosen_values(g.face_centroids(), faces);
+  if (t.is_periodic()) {
+    const Range<Face> periodic = t.periodic_faces();
+    const auto is_periodic = [&](Index f) { return periodic.contains(Id<Face>(f)); };
+    part.periodic = std::make_unique<PeriodicPart>();
+    part.periodic->faces = std::count_if(faces.begin(), faces.begin() + part.interior_faces, is_periodic);
+    const auto seen = g.face_centroids_of_cells(MemorySpace::Host);
+    for (auto f = faces.begin() + part.interior_faces - part.periodic->faces; f != faces.end(); ++f)
+      part.face_centroids.push_back(seen(Id<Face>(*f), is_periodic(*f) ? -1 : 1));
+  }
   part.cell_centroids = chosen_values(g.cell_centroids(), cells);
   part.cell_volumes = chosen_values(g.cell_volumes(), cells);
 
@@ -225,16 +264,16 @@ MeshPart MeshDivider::part(Index rank) {
 }
 
 template <class E>
-void MeshDivider::number(std::vector<Index>& list, const std::vector<std::vector<Index>>& holders, Index rank,
+void MeshDivider::number(const Topology& t, std::vector<Index>& list, const Cells& cells, Index rank,
                          EntityPart& part) const {
-  const Topology& t = mesh_.topology();
-  // The order of local numbers: interior, boundary, on patches, then ghosts by owner.
-  enum : Index { Interior, Boundary, OnPatch, FirstGhost };
+  const std::vector<std::vector<Index>>& holders = cells.holders;
+  // The order of local numbers: interior, boundary, periodic, on patches, then ghosts by owner.
+  enum : Index { Interior, Boundary, Periodic, OnPatch, FirstGhost };
   std::vector<Index> group;
   for (const Index i : list) {
     Index lowest = none;
     bool inside = true;
-    visit_cells_about(Id<E>(i), [&](Id<Cell> c) {
+    visit_cells_about(t, Id<E>(i), [&](Id<Cell> c) {
       if (lowest == none || c.value() < lowest) lowest = c.value();
       const Index place = local_cell_[at(c.value())];
       inside = inside && place != none && holders[at(place)].size() == 1;
@@ -244,6 +283,8 @@ void MeshDivider::number(std::vector<Index>& list, const std::vector<std::vector
       group.push_back(FirstGhost + owner);
     } else if (std::is_same_v<E, Face> && i >= t.interior_faces().last()) {
       group.push_back(OnPatch);
+    } else if (std::is_same_v<E, Face> && i >= t.periodic_faces().first()) {
+      group.push_back(Periodic);
     } else {
       group.push_back(inside ? Interior : Boundary);
     }
@@ -270,7 +311,7 @@ void MeshDivider::number(std::vector<Index>& list, const std::vector<std::vector
   for (const Index k : sorted_order(numbered)) {
     if (k >= part.owned || k < part.interior) continue;
     takers.clear();
-    visit_cells_about(Id<E>(numbered[at(k)]), [&](Id<Cell> c) {
+    visit_cells_about(t, Id<E>(numbered[at(k)]), [&](Id<Cell> c) {
       const auto& have_it = holders[at(local_cell_[at(c.value())])];
       takers.insert(takers.end(), have_it.begin(), have_it.end());
     });
@@ -311,6 +352,10 @@ Mesh make_mesh(MeshPart part, std::shared_ptr<const Communicator> communicator,
   t.nodes_of_cell = table_of<Cell, Node>(std::move(part.nodes_of_cell));
   t.cells_of_node = table_of<Node, Cell>(std::move(part.cells_of_node));
   t.interior_faces = static_cast<Index>(part.interior_faces);
+  if (part.periodic) {
+    t.periodic = true;
+    t.periodic_faces = static_cast<Index>(part.periodic->faces);
+  }
   for (std::size_t p = 0; p < part.patch_names.size(); ++p) {
     t.patches.push_back({part.patch_names[p], Range<Face>(part.patch_starts[p], part.patch_starts[p + 1])});
   }
@@ -342,11 +387,18 @@ Mesh make_mesh(MeshPart part, std::shared_ptr<const Communicator> communicator,
   g.face_centroids = ConstantArray<Vector3>(std::move(part.face_centroids));
   g.cell_centroids = ConstantArray<Vector3>(std::move(part.cell_centroids));
   g.cell_volumes = ConstantArray<Real>(std::move(part.cell_volumes));
+  Mesh::Unfolded unfolded;
+  if (part.periodic) {
+    g.first_periodic_face = static_cast<Index>(part.interior_faces - part.periodic->faces);
+    unfolded.mesh =
+        std::make_shared<const Mesh>(make_mesh(std::move(part.periodic->unfolded), communicator, notes));
+    unfolded.faces = std::move(part.periodic->unfolded_faces);
+  }
   return Mesh(Topology(std::move(t)), Geometry(std::move(g)),
               Domain(std::move(communicator), halo_of<Node>(std::move(part.nodes)),
                      halo_of<Edge>(std::move(part.edges)), halo_of<Face>(std::move(part.faces)),
                      halo_of<Cell>(std::move(part.cells))),
-              std::move(notes));
+              std::move(notes), std::move(unfolded));
 }
 
 namespace {
@@ -402,14 +454,27 @@ struct Unpacker {
 
 std::vector<std::byte> bytes_of(const MeshPart& part) {
   std::vector<std::byte> bytes;
-  visit_members(part, Packer{bytes});
+  const Packer pack{bytes};
+  visit_members(part, pack);
+  if (part.periodic) {
+    pack("faces", part.periodic->faces);
+    pack("unfolded_faces", part.periodic->unfolded_faces);
+    visit_members(part.periodic->unfolded, pack);
+  }
   return bytes;
 }
 
 MeshPart part_from(std::span<const std::byte> bytes) {
   MeshPart part;
   const std::byte* next = bytes.data();
-  visit_members(part, Unpacker{next});
+  const Unpacker unpack{next};
+  visit_members(part, unpack);
+  if (next != bytes.data() + bytes.size()) {
+    part.periodic = std::make_unique<PeriodicPart>();
+    unpack("faces", part.periodic->faces);
+    unpack("unfolded_faces", part.periodic->unfolded_faces);
+    visit_members(part.periodic->unfolded, unpack);
+  }
   return part;
 }
 

@@ -26,6 +26,8 @@ struct TablePart {
   std::vector<Index> starts, entries;
 };
 
+struct PeriodicPart;
+
 /// All that a rank needs of a mesh, with local numbers (docs/parallel-runs.md), as plain arrays.
 struct MeshPart {
   std::int64_t rank = 0, ranks = 1, dimension = 3, interior_faces = 0;
@@ -39,10 +41,20 @@ struct MeshPart {
   std::vector<std::string> region_names, patch_names;
   std::vector<Vector3> node_positions, face_areas, face_centroids, cell_centroids;
   std::vector<Real> cell_volumes, node_volumes;
+  std::unique_ptr<PeriodicPart> periodic;  ///< null but on a periodic mesh, which has no node positions
 };
 
-/// Calls `visit(name, numbers or array)` for every member: single numbers (std::int64_t&), arrays of Index,
-/// int64, uint8, Real, Vector3, and lists of names.
+/// What a rank needs besides of a periodic mesh.
+struct PeriodicPart {
+  std::int64_t faces = 0;  ///< how many of the interior faces that it owns are periodic, the last ones
+  /// Its part of the mesh that the periodic one was made of: the same cells with the same numbers, though
+  /// their ghosts be there only because they touch the rank's cells through a periodic face.
+  MeshPart unfolded;
+  std::vector<Index> unfolded_faces;  ///< Mesh::Unfolded::faces
+};
+
+/// Calls `visit(name, numbers or array)` for every member but `periodic`, which no mesh file holds: single
+/// numbers (std::int64_t&), arrays of Index, int64, uint8, Real, Vector3, and lists of names.
 template <class Part, class Visit>
 void visit_members(Part& part, const Visit& visit) {
   const auto entity = [&](const std::string& name, auto& e) {
@@ -94,23 +106,30 @@ void visit_members(Part& part, const Visit& visit) {
 /// Cuts a whole mesh into what the ranks need of it.
 class MeshDivider {
  public:
-  /// Both must outlive it. Throws InputError for a periodic mesh, which cannot be divided yet.
+  /// Both must outlive it.
   MeshDivider(const Mesh& mesh, const Partition& partition);
 
   /// In time proportional to the part.
   MeshPart part(Index rank);
 
  private:
+  /// The cells of a part, in the order of the whole mesh, and for each the ranks that have it, its owner
+  /// included: only this one, if no other rank's cell touches it.
+  struct Cells {
+    std::vector<Index> list;
+    std::vector<std::vector<Index>> holders;
+  };
+
   Index owner_of(Id<Cell> c) const { return partition_.part_of_cell[at(c.value())]; }
-  template <class E, class Visit>
-  void visit_cells_about(Id<E> i, const Visit& visit) const;
-  /// Adds the ranks that have the cell, its owner included.
-  void find_holders(Id<Cell> c, std::vector<Index>& holders) const;
+  Cells cells_of(Index rank);
+  /// The part of a mesh that has `cells`: the divider's own, or the one that it was made of.
+  MeshPart cut(const Mesh& mesh, const Cells& cells, Index rank);
+  /// PeriodicPart::unfolded_faces.
+  std::vector<Index> unfolded_faces(const MeshPart& part, const MeshPart& unfolded);
 
   /// Brings a rank's entities of one kind into the order of their local numbers, and says who has which.
-  /// `holders`: of the part's cells.
   template <class E>
-  void number(std::vector<Index>& list, const std::vector<std::vector<Index>>& holders, Index rank,
+  void number(const Topology& t, std::vector<Index>& list, const Cells& cells, Index rank,
               EntityPart& part) const;
 
   const Mesh& mesh_;

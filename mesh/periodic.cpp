@@ -254,11 +254,12 @@ class Joiner {
     for (const Index n : nodes_.number) node_of_original.push_back(Id<Node>(n));
     Topology topology = join_topology();
     Geometry geometry = join_geometry(topology);
-    std::vector<Id<Face>> unfolded_faces;
-    for (const Index f : old_face_) unfolded_faces.push_back(Id<Face>(f));
-    for (const JoinedFaces& joined : joined_) unfolded_faces.push_back(joined.ahead);
-    return {Mesh(std::move(topology), std::move(geometry), mesh_, std::move(unfolded_faces)),
-            std::move(connections_), std::move(node_of_original)};
+    Domain domain(topology);
+    Mesh::Unfolded unfolded{std::make_shared<const Mesh>(mesh_), old_face_};
+    for (const JoinedFaces& joined : joined_) unfolded.faces.push_back(joined.ahead.value());
+    return {
+        Mesh(std::move(topology), std::move(geometry), std::move(domain), mesh_.notes(), std::move(unfolded)),
+        std::move(connections_), std::move(node_of_original)};
   }
 
  private:
@@ -323,6 +324,7 @@ class Joiner {
     parts.cell_types = old_.cell_types();
     parts.region_names = old_.region_names();
     parts.region_of_cell = old_.region_of_cell();
+    parts.periodic = true;
     parts.periodic_faces = static_cast<Index>(joined_.size());
     parts.interior_faces = old_.interior_faces().size() + parts.periodic_faces;
     Index next = parts.interior_faces;
@@ -427,7 +429,7 @@ class Joiner {
     parts.cell_centroids = old.cell_centroids();
     parts.cell_volumes = old.cell_volumes();
     parts.node_volumes = ConstantArray<Real>(std::move(node_volumes));
-    parts.periodic_faces = topology.periodic_faces();
+    parts.first_periodic_face = topology.periodic_faces().first();
     return Geometry(std::move(parts));
   }
 

@@ -123,8 +123,7 @@ Real non_planarity(const Mesh& mesh, Id<Face> f) {
 MeshQuality measure_quality(const Mesh& mesh) {
   const Topology& t = mesh.topology();
   const Geometry& g = mesh.geometry();
-  REQUIRE(t.periodic_faces().empty(),
-          "the quality of a periodic mesh is that of the mesh that it was made of");
+  REQUIRE(!t.is_periodic(), "the quality of a periodic mesh is that of the mesh that it was made of");
   const auto over_interior_faces = [&](auto value_of) {
     return statistic(t.interior_faces(), g.face_centroids(), [&](Id<Face> f) { return value_of(mesh, f); });
   };

@@ -47,6 +47,7 @@ struct TopologyParts {
   IncidenceTable<Cell, Node> nodes_of_cell;
   IncidenceTable<Node, Cell> cells_of_node;
   Index interior_faces = 0;
+  bool periodic = false;     ///< the whole mesh has periodic faces
   Index periodic_faces = 0;  ///< how many of the interior faces, the last ones
   std::vector<Patch> patches;
   std::vector<std::string> region_names;
@@ -82,6 +83,9 @@ class Topology {
   Range<Face> faces() const { return Range<Face>(0, parts_.cells_of_face.rows()); }
   Range<Cell> cells() const { return Range<Cell>(0, parts_.faces_of_cell.rows()); }
   Range<Face> interior_faces() const { return Range<Face>(0, parts_.interior_faces); }
+  /// Whether patches of the whole mesh were joined (periodic.hpp); a rank's part may be without periodic
+  /// faces.
+  bool is_periodic() const { return parts_.periodic; }
   /// The last of the interior faces: those that periodic.hpp made of two boundary faces each.
   Range<Face> periodic_faces() const {
     return Range<Face>(parts_.interior_faces - parts_.periodic_faces, parts_.interior_faces);

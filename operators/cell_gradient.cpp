@@ -46,7 +46,7 @@ std::vector<Vector3> cell_gradients(const Mesh& mesh, std::span<const Real> node
   REQUIRE(node_values.size() == at(topology.nodes().size()),
           "the mesh has " + std::to_string(topology.nodes().size()) + " nodes, got " +
               std::to_string(node_values.size()) + " values to take the gradient of");
-  REQUIRE(topology.periodic_faces().empty(),
+  REQUIRE(!topology.is_periodic(),
           "gradients of node values on a periodic mesh are those on the mesh that it was made of");
   std::vector<Vector3> gradients(at(topology.cells().size()));
   parallel_for(gradients.size(), [&](std::size_t i) {

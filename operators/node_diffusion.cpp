@@ -121,7 +121,7 @@ std::vector<Real> pair_conductances(const Mesh& mesh, const NodeGraph& graph,
 
 NodeDiffusion::NodeDiffusion(const Executor& executor, const Mesh& mesh, std::span<const Real> conductivity)
     : executor_(executor), graph_(mesh.topology()) {
-  REQUIRE(mesh.topology().periodic_faces().empty(),
+  REQUIRE(!mesh.topology().is_periodic(),
           "heat diffusion works with the positions of nodes and is not offered on periodic meshes");
   REQUIRE(conductivity.size() == at(mesh.topology().cells().size()),
           "conductivity needs one value per cell, got " + std::to_string(conductivity.size()));

@@ -322,8 +322,8 @@ ExactFractionalStep::ExactFractionalStep(const Executor& executor, const Mesh& m
   free_.copy_from_host(edge_is_free_);
   find_diagonals();
   std::unique_ptr<AuxiliarySpace> smooth;
-  const bool periodic = !topology.periodic_faces().empty();  // where nodes have no one position
-  if (settings_.streamfunction_preconditioning == Preconditioning::Multigrid && !periodic)
+  if (settings_.streamfunction_preconditioning == Preconditioning::Multigrid &&
+      !topology.is_periodic())  // where nodes have no one position
     smooth = std::make_unique<AuxiliarySpace>(executor, mesh, edge_is_free_);
   preconditioner_ = std::make_unique<StreamPreconditioner>(unknown_, std::move(smooth));
 }

@@ -335,13 +335,14 @@ std::vector<Real> streamfunction(const Mesh& mesh, std::span<const Real> flux) {
   REQUIRE(topology.dimension() == 2, "a streamfunction at the nodes needs a two-dimensional mesh");
   REQUIRE(flux.size() == at(topology.faces().size()),
           fmt::format("the mesh has {} faces, got {} fluxes", topology.faces().size(), flux.size()));
-  if (!topology.periodic_faces().empty()) {
+  if (topology.is_periodic()) {
     const Mesh& unfolded = mesh.unfolded();
     std::vector<Real> unfolded_flux(at(unfolded.topology().faces().size()));
-    for (const Id<Face> f : topology.faces())
-      unfolded_flux[at(mesh.unfolded_face(f).value())] = flux[at(f.value())];
-    for (const Id<Face> f : topology.periodic_faces())
-      unfolded_flux[at(mesh.unfolded_image(f).value())] = -flux[at(f.value())];
+    for (const Id<Face> f : topology.faces()) {
+      mesh.visit_unfolded(f, [&](Id<Face> shown, Real sign) {
+        unfolded_flux[at(shown.value())] = sign * flux[at(f.value())];
+      });
+    }
     return streamfunction(unfolded, unfolded_flux);
   }
   const auto position = mesh.geometry().node_positions().host();

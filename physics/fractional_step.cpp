@@ -185,7 +185,9 @@ FractionalStep::FractionalStep(const Executor& executor, const Mesh& mesh, FlowS
 }
 
 FlowStepReport FractionalStep::start(const VectorFunction& velocity, Real time) {
-  const FaceAverages averages = average_on_faces(mesh_, mesh_.topology().faces(), velocity, time);
+  FaceAverages averages = average_on_faces(mesh_, mesh_.domain().halo<Face>().owned(), velocity, time);
+  averages.flux.resize(at(now_.flux.size()));
+  averages.mean.resize(at(now_.flux.size()));
   now_.flux.copy_from_host(averages.flux);
   now_.velocity.copy_from_host(averages.mean);
   return begin(time);

@@ -15,10 +15,9 @@ set -euo pipefail
 case=$1 output=$2
 curlew=${CURLEW:-$HOME/curlew/build/app/curlew}
 
-# The newest checkpoint of an earlier job; a kill never leaves half of one.
+# From the last checkpoint of an earlier job that has no damage; a kill never leaves half of one.
 restart=()
-newest=$(find "$output" -maxdepth 1 -name 'checkpoint_*.h5' 2>/dev/null | sort -V | tail -n 1)
-[[ -z $newest ]] || restart=(--restart "$newest")
+! compgen -G "$output/checkpoint_*.h5" >/dev/null || restart=(--restart "$output")
 
 # Ends 20 minutes before the job would, with a checkpoint; make it more where a step takes long.
 srun --mpi=pmix "$curlew" run "$case" --output "$output" --set time.wall_limit=42000 "${restart[@]}"

@@ -160,6 +160,61 @@ TEST(Checkpoint, the_newest_whole_one_is_found) {
               testing::ElementsAre(AllOf(HasSubstr("checkpoint_100.h5"), HasSubstr("damaged"))));
 }
 
+/// Each of 1000 damaged checkpoints is found out, with a message, and the one before it is used.
+TEST(Checkpoint, whatever_damage_is_detected_and_the_one_before_is_used) {
+  const OutputDirectory directory;
+  const auto earlier = write_checkpoint(directory.path(), example(99));
+  const auto newest = write_checkpoint(directory.path(), example(100));
+  const std::string whole = read_text(newest);
+  std::mt19937 generator(8);
+  const auto below = [&](std::size_t bound) { return generator() % bound; };
+  // A block of up to 4096 bytes, as disks and file systems lose them.
+  const auto block = [&] {
+    const std::size_t size = std::size_t{1} << below(13);
+    return std::pair(below(whole.size() / size) * size, size);
+  };
+  for (int k = 0; k < 1000; ++k) {
+    std::string damaged = whole;
+    switch (k % 5) {
+      case 0:
+        for (std::size_t flips = 1 + below(8); flips > 0; --flips)
+          damaged[below(damaged.size())] ^= static_cast<char>(1 << below(8));
+        break;
+      case 1:
+        damaged.resize(below(whole.size()));
+        break;
+      case 2: {
+        const auto [start, size] = block();
+        damaged.replace(start, size, size, '\0');
+        break;
+      }
+      case 3: {  // a block in place of another one
+        const auto [start, size] = block();
+        damaged.replace(below(whole.size() / size) * size, size, whole, start, size);
+        break;
+      }
+      case 4: {  // a block twice, and all that follows moved
+        const auto [start, size] = block();
+        damaged.insert(start, whole, start, size);
+        break;
+      }
+    }
+    if (damaged == whole) {  // a block of zeros, or in place of itself: once more, otherwise
+      --k;
+      continue;
+    }
+    write_text(newest, damaged);
+    const auto found = find_newest_valid_checkpoint(directory.path());
+    ASSERT_TRUE(found) << k;
+    ASSERT_EQ(found->path, earlier) << k;
+    EXPECT_THAT(found->notes,
+                testing::ElementsAre(AllOf(HasSubstr("cannot restart from"), HasSubstr("checkpoint_100.h5"),
+                                           HasSubstr("trying the checkpoint before it"))));
+  }
+  write_text(newest, whole);
+  EXPECT_EQ(find_newest_valid_checkpoint(directory.path())->path, newest);
+}
+
 TEST(Checkpoint, a_full_disk_is_an_error_and_harms_nothing) {
   const OutputDirectory directory;
   write_checkpoint(directory.path(), example(1));

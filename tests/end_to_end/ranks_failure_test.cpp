@@ -2,24 +2,32 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <chrono>
 #include <csignal>
-#include <random>
-#include <thread>
 
 #include "app/checkpoint.hpp"
+#include "tests/end_to_end/kills.hpp"
 #include "tests/end_to_end/program.hpp"
 
 namespace curlew::test {
 namespace {
 
 using testing::AllOf;
+using testing::ContainsRegex;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::MatchesRegex;
+using testing::StartsWith;
 
 const std::vector<std::string> quiet_run{"run", "case.toml", "--quiet"};
+
+/// Whether a process is there and does not only wait for its parent to take note of its end.
+bool runs(pid_t process) {
+  const std::string status = read_text(fmt::format("/proc/{}/stat", process));  // PID (NAME) STATE PARENT
+  return !status.empty() && status.at(status.rfind(')') + 2) != 'Z';
+}
 
 TEST(ErrorsOnRanks, are_told_once_and_are_those_of_a_serial_run) {
   const JacobiCase folder;
@@ -41,15 +49,7 @@ TEST(ErrorsOnRanks, are_told_once_and_are_those_of_a_serial_run) {
   both({"mesh", "info", "nothing.msh"});
   write_text(folder / "flat", "");
   both({"run", "case.toml", "--output", "flat"});
-}
-
-TEST(ErrorsOnRanks, periodic_patches_are_refused_in_one_sentence) {
-  const OutputDirectory folder;
-  const Outcome refused =
-      run_curlew(folder.path(), {"run", CURLEW_CASES "/taylor-green/decay.toml", "--output", "out"}, 2);
-  EXPECT_EQ(refused.status, 2);
-  EXPECT_THAT(error_lines(refused), ElementsAre(HasSubstr("cannot be divided among ranks yet")));
-  EXPECT_EQ(folder.names(), "");
+  both({"run", "case.toml", "--output", "/proc/out"});
 }
 
 TEST(FailingRank, ends_the_run_with_one_message) {
@@ -72,23 +72,53 @@ TEST(FailingRank, ends_the_run_with_one_message) {
 
 TEST(FailingRank, that_cannot_write_ends_the_run) {
   const JacobiCase folder;
-  std::filesystem::create_directories(folder / "out/checkpoint_5.h5.tmp");  // where a file should be
-  const Outcome outcome = folder.run({}, 3);
+  for (const char* name :
+       {"residuals.csv", "centre.csv", "middle_0.csv", "checkpoint_5.h5", "fields/box_000004.hdf"}) {
+    std::filesystem::create_directories(folder / "out" / name / "in the way");
+    const Outcome outcome = folder.run({}, 2);
+    EXPECT_EQ(outcome.status, 2) << name;
+    EXPECT_THAT(error_lines(outcome),
+                ElementsAre(AllOf(ContainsRegex("error: (rank 0: )?cannot write 'out/"), HasSubstr(name))));
+    std::filesystem::remove_all(folder / "out");
+  }
+}
+
+TEST(FailingRank, whose_disk_is_full_ends_the_run_and_it_can_go_on_later) {
+  const LongCase folder;
+  folder.edit("directory = \"out\"", "directory = \"out\"\ncheckpoint = 3e-6");
+  Program program(folder.path(), quiet_run, 2);
+  ASSERT_TRUE(program.wait_until(folder.after_steps(12)));
+  const rlimit full{3000, RLIM_INFINITY};
+  for (const pid_t rank : program.rank_processes())
+    ASSERT_EQ(::prlimit(rank, RLIMIT_FSIZE, &full, nullptr), 0);
+  const auto began = std::chrono::steady_clock::now();
+  const Outcome outcome = program.wait();
+  EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(20));
   EXPECT_EQ(outcome.status, 2);
-  EXPECT_THAT(error_lines(outcome),
-              ElementsAre(HasSubstr("error: rank 0: cannot write 'out/checkpoint_5.h5'")));
+  EXPECT_THAT(error_lines(outcome), ElementsAre(AllOf(StartsWith("error: rank 0: cannot write 'out/"),
+                                                      HasSubstr("File too large"))));
+  const auto newest = find_newest_valid_checkpoint(folder / "out");
+  ASSERT_TRUE(newest);
+  EXPECT_TRUE(newest->notes.empty());
+  const std::int64_t last = newest->checkpoint.step + 4;
+  folder.run_to("out", 2, {"--restart", "out", "--steps", "4"});
+  folder.run_to("whole", 0, {"--steps", std::to_string(last)});
+  expect_same_files(folder / "whole", folder / "out");
 }
 
 TEST(FailingRank, that_is_killed_ends_the_run) {
   const LongCase folder;
-  Program program(folder.path(), quiet_run, 3);
-  ASSERT_TRUE(program.wait_until(folder.after_steps(5)));
-  const auto ranks = program.rank_processes();
-  ASSERT_EQ(ranks.size(), 3u);
-  ::kill(ranks[1], SIGKILL);
-  const auto began = std::chrono::steady_clock::now();
-  EXPECT_NE(program.wait().status, 0);
-  EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(20));
+  for (const std::size_t rank : {0u, 1u}) {
+    Program program(folder.path(), quiet_run, 3);
+    ASSERT_TRUE(program.wait_until(folder.after_steps(5)));
+    const auto ranks = program.rank_processes();
+    ASSERT_EQ(ranks.size(), 3u);
+    ::kill(ranks[rank], SIGKILL);
+    const auto began = std::chrono::steady_clock::now();
+    EXPECT_NE(program.wait().status, 0);
+    EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(20));
+    for (const pid_t process : ranks) EXPECT_FALSE(runs(process)) << "rank " << rank;
+  }
 }
 
 TEST(DivergedOnRanks, is_told_once_with_the_last_good_checkpoint) {
@@ -142,37 +172,29 @@ TEST(WallLimit, ends_the_run_with_a_checkpoint_that_goes_on_to_the_same_bits) {
   }
 }
 
-TEST(KillOnRanks, at_any_moment_leaves_a_whole_checkpoint_and_the_run_continues_to_the_same_bytes) {
+TEST(KillOnRanks, at_any_moment_leaves_whole_files_and_the_restart_comes_to_the_same_bytes) {
+  const CheckpointedCase folder;
+  expect_same_bytes_after_kills(folder, {.kills = 4, .seed = 7, .ranks = 2});
+}
+
+TEST(RestartOnRanks, passes_over_a_damaged_checkpoint_and_tells_of_it_once) {
   const JacobiCase folder;
-  folder.edit("step = 0.05", "step = 0.005");
-  folder.edit("checkpoint = 0.25", "checkpoint = 0.005");
   folder.run_to("whole", 0);
-  std::mt19937 generator(7);
-  std::vector<std::string> arguments = quiet_run;
-  int kills = 0;
-  bool finished = false;
-  for (; kills < 6; ++kills) {
-    Program program(folder.path(), arguments, 2 + kills % 2);
-    const auto before = line_count(folder / "out/residuals.csv");
-    if (!program.wait_until([&] { return line_count(folder / "out/residuals.csv") > before + 3; })) {
-      finished = true;
-      break;
-    }
-    const auto ranks = program.rank_processes();
-    std::this_thread::sleep_for(std::chrono::microseconds(generator() % 30000));
-    if (!ranks.empty()) ::kill(ranks[generator() % ranks.size()], SIGKILL);
-    program.wait();
-    const auto newest = find_newest_valid_checkpoint(folder / "out");
-    ASSERT_TRUE(newest);
-    EXPECT_TRUE(newest->notes.empty()) << newest->notes.front();
-    arguments = quiet_run;
-    arguments.insert(arguments.end(), {"--restart", newest->path});
+  folder.run_to("out", 2, {"--steps", "12"});  // with checkpoints of steps 10 and 12
+  write_text(folder / "out/checkpoint_12.h5", read_text(folder / "out/checkpoint_12.h5").substr(0, 3000));
+  const Outcome outcome = folder.run({"--restart", "out"}, 2);
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_THAT(outcome.error, HasSubstr("warning: cannot restart from 'out/checkpoint_12.h5': it is damaged"));
+  EXPECT_EQ(outcome.error.find("warning: ", outcome.error.find("warning: ") + 1), std::string::npos);
+  EXPECT_EQ(read_checkpoint(folder / "out/checkpoint_20.h5"),
+            read_checkpoint(folder / "whole/checkpoint_20.h5"));
+  std::filesystem::remove(folder / "out/checkpoint_20.h5");
+  for (const auto& [name, bytes] : contents(folder / "out")) {
+    if (name.starts_with("checkpoint_")) write_text(folder / "out" / name, bytes.substr(1));
   }
-  EXPECT_GE(kills, 3);
-  if (!finished) {
-    EXPECT_EQ(run_curlew(folder.path(), arguments, 3).status, 0);
-  }
-  expect_same_files(folder / "whole", folder / "out");
+  const Outcome refused = folder.run({"--restart", "out"}, 2);
+  EXPECT_EQ(refused.status, 2);
+  EXPECT_THAT(error_lines(refused), ElementsAre(HasSubstr("cannot restart from 'out': no checkpoint_*.h5")));
 }
 
 }  // namespace

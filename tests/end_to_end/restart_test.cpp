@@ -3,12 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <csignal>
-#include <random>
-#include <thread>
+#include <algorithm>
 
 #include "app/checkpoint.hpp"
 #include "mesh/cell_shapes.hpp"
+#include "tests/end_to_end/kills.hpp"
 #include "tests/end_to_end/program.hpp"
 
 namespace curlew::test {
@@ -16,6 +15,7 @@ namespace {
 
 using testing::AllOf;
 using testing::HasSubstr;
+using testing::StartsWith;
 
 struct Restarted {
   CellType type;
@@ -95,7 +95,8 @@ TEST(RestartFrom, a_damaged_checkpoint_is_refused_and_leaves_the_results_alone) 
   flipped[whole.size() - 100] ^= 4;
   write_text(folder / "flipped.h5", flipped);
   const auto before = contents(folder / "out");
-  for (const char* name : {"cut.h5", "flipped.h5", "missing.h5", "case.toml", "box.h5", "out"}) {
+  std::filesystem::create_directory(folder / "empty");
+  for (const char* name : {"cut.h5", "flipped.h5", "missing.h5", "case.toml", "box.h5", "empty"}) {
     const Outcome refused = folder.run({"--restart", name});
     EXPECT_EQ(refused.status, 2) << name;
     EXPECT_THAT(refused.error, AllOf(HasSubstr("error: cannot restart from"), HasSubstr(name)));
@@ -114,35 +115,30 @@ TEST(RestartFrom, another_time_step_is_refused) {
   }
 }
 
-TEST(Kill, at_any_moment_leaves_a_whole_checkpoint_and_the_run_continues_to_the_same_bytes) {
+TEST(RestartFrom, a_directory_takes_the_last_whole_checkpoint_and_tells_of_damage) {
   const CaseFolder folder;
-  folder.edit("step = 0.05", "step = 0.005");
-  folder.edit("checkpoint = 0.25", "checkpoint = 0.005");
   ASSERT_EQ(folder.run({"--output", "whole"}).status, 0);
-  std::mt19937 generator(11);
-  std::vector<std::string> arguments = {"run", "case.toml", "--quiet"};
-  int kills = 0;
-  bool finished = false;
-  for (; kills < 10; ++kills) {
-    Program program(folder.path(), arguments);
-    const auto files_before = line_count(folder / "out/residuals.csv");
-    if (!program.wait_until([&] { return line_count(folder / "out/residuals.csv") > files_before + 3; })) {
-      finished = true;  // and has replaced the checkpoint that it came from
-      break;
-    }
-    std::this_thread::sleep_for(std::chrono::microseconds(generator() % 30000));
-    program.send(SIGKILL);
-    program.wait();
-    const auto newest = find_newest_valid_checkpoint(folder / "out");
-    ASSERT_TRUE(newest);
-    EXPECT_TRUE(newest->notes.empty()) << newest->notes.front();
-    arguments = {"run", "case.toml", "--quiet", "--restart", newest->path};
-  }
-  EXPECT_GE(kills, 5);
-  if (!finished) {
-    EXPECT_EQ(run_curlew(folder.path(), arguments).status, 0);
-  }
+  ASSERT_EQ(folder.run({"--steps", "12"}).status, 0);  // with checkpoints of steps 10 and 12
+  std::filesystem::copy(folder / "out", folder / "damaged");
+  ASSERT_EQ(folder.run({"--restart", "out"}).status, 0);
   expect_same_files(folder / "whole", folder / "out");
+
+  std::string bytes = read_text(folder / "damaged/checkpoint_12.h5");
+  bytes[bytes.size() / 2] ^= 1;
+  write_text(folder / "damaged/checkpoint_12.h5", bytes);
+  const Outcome outcome = folder.run({"--output", "damaged", "--restart", "damaged"});
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_THAT(outcome.error,
+              AllOf(StartsWith("warning: cannot restart from 'damaged/checkpoint_12.h5': it is damaged"),
+                    HasSubstr("trying the checkpoint before it")));
+  EXPECT_EQ(std::ranges::count(outcome.error, '\n'), 1);
+  EXPECT_EQ(read_checkpoint(folder / "damaged/checkpoint_20.h5"),
+            read_checkpoint(folder / "whole/checkpoint_20.h5"));
+}
+
+TEST(Kill, at_any_moment_leaves_whole_files_and_the_restart_comes_to_the_same_bytes) {
+  const CheckpointedCase folder;
+  expect_same_bytes_after_kills(folder, {.kills = 10, .seed = 11});
 }
 
 }  // namespace
