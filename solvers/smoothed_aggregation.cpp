@@ -241,10 +241,12 @@ SymmetricMatrix galerkin_product(const AggregationLevel& level, Index groups) {
 std::vector<AggregationLevel> smoothed_aggregation(SymmetricMatrix matrix, Index coarsest) {
   std::vector<AggregationLevel> levels(1);
   levels[0].matrix = std::move(matrix);
-  // Smoothed prolongations spread the couplings of coarse levels thin: the bar is lowered with them.
+  // On cubes all couplings of a node of finite elements are a twentieth of its diagonal. Smoothed
+  // prolongations spread the couplings of coarse levels thin: the bar is lowered with them.
+  constexpr Real twentieth_and_less = 0.04;
   for (Real threshold = 0.08; levels.back().matrix.rows() > coarsest; threshold /= 2) {
     AggregationLevel& fine = levels.back();
-    const StrongCouplings strong(fine.matrix, threshold);
+    const StrongCouplings strong(fine.matrix, std::min(threshold, twentieth_and_less));
     std::vector<Index> group;
     const Index groups = aggregate(fine.matrix, strong, group);
     if (groups == 0 || groups > fine.matrix.rows() / 10 * 9) break;

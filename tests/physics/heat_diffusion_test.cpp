@@ -268,6 +268,20 @@ TEST(HeatDiffusion, an_insulated_body_keeps_its_mean_temperature_and_levels_out)
   EXPECT_LE(error_of(mesh, heat, [](Vector3) { return 0.5; }), 1e-10);
 }
 
+TEST(HeatDiffusion, iterations_hardly_grow_with_the_mesh) {
+  // On cubes all couplings are a twentieth of the diagonal: none of them may be taken for weak.
+  for (const CellType type : {CellType::Hexahedron, CellType::Tetrahedron, CellType::Quadrilateral}) {
+    for (const Index n : {8, 16, 32}) {
+      const Mesh mesh(make_box(type, {n, n, is_planar(type) ? 0 : n}));
+      HeatSettings settings = settings_for(mesh, material(1, 1, constant(1)), FixedTemperature{constant(0)});
+      settings.solver.relative_tolerance = 1e-8;
+      HeatDiffusion heat(Executor::serial(), mesh, settings);
+      heat.start(*constant(0), 0);
+      EXPECT_LE(heat.solve_steady().iterations, 13) << static_cast<int>(type) << ", " << n << " blocks";
+    }
+  }
+}
+
 TEST(HeatDiffusion, refuses_a_steady_state_that_cannot_be) {
   const Mesh mesh(make_box(CellType::Triangle, {4, 4, 0}));
   HeatDiffusion heat(Executor::serial(), mesh, settings_for(mesh, material(1, 1, constant(5)), Insulated{}));
