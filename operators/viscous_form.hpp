@@ -11,7 +11,7 @@
 namespace curlew {
 
 /// Viscous form K on face velocities v [m/s], for unit kinematic viscosity: v . K v is the rate at which
-///   sum_c [ V g_c : g_c + sum_f (A_f/h_f) |v_f - v_c - g_c r_f|² ],
+///   sum_c [ V g_c : g_c + sum_f (3 A_f/h_f) |v_f - v_c - g_c r_f|² ],
 ///   v_c = sum_f w_f v_f,  w_f = h_f A_f / (d V),  g_c = (1/V) sum_f v_f S_fᵀ,
 /// takes energy from the flow [m5/s3 = m3 (1/s)² m2/s per unit viscosity]; K v is the viscous force on each
 /// face's velocity [m3/s2 per m2/s]. On simplices the first term alone: the element of Crouzeix & Raviart

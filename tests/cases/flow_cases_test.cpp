@@ -62,9 +62,9 @@ TEST_P(CoarseCavity, is_near_ghia) {
 
 INSTANTIATE_TEST_SUITE_P(
     Cases, CoarseCavity,
-    testing::Combine(testing::Values(Cavity{"re100", "quads", "n = 24;", "re100", 0.02},
+    testing::Combine(testing::Values(Cavity{"re100", "quads", "n = 24;", "re100", 0.012},
                                      Cavity{"re100", "triangles", "n = 16;", "re100", 0.055},
-                                     Cavity{"re400", "quads", "n = 24;", "re400", 0.085},
+                                     Cavity{"re400", "quads", "n = 24;", "re400", 0.03},
                                      Cavity{"re400", "triangles", "n = 24;", "re400", 0.075}),
                      flow_methods()),
     [](const auto& test) {
@@ -131,8 +131,8 @@ TEST_P(SquareDuct, is_of_second_order) {
     peak_error[k] = std::abs(run.last("centre", "p0_velocity_x") / peak - 1);
     drag_error[k] = std::abs(run.last("walls", "fx") / drag - 1);
   }
-  EXPECT_LE(peak_error[1], 0.01);
-  EXPECT_LE(drag_error[1], 0.013);
+  EXPECT_LE(peak_error[1], 0.003);
+  EXPECT_LE(drag_error[1], 0.005);
   EXPECT_GE(order(peak_error[0], peak_error[1]), 1.75);
   EXPECT_GE(order(drag_error[0], drag_error[1]), 1.75);
 }

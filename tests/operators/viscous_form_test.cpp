@@ -6,6 +6,7 @@
 #include <Eigen/Dense>
 #include <cmath>
 
+#include "mesh/box.hpp"
 #include "mesh/quality.hpp"
 #include "tests/kernels/backends.hpp"
 #include "tests/mesh/shelf.hpp"
@@ -68,7 +69,7 @@ Eigen::MatrixXd form_of_one_component(const Mesh& mesh) {
     const Eigen::MatrixXd rest =
         Eigen::MatrixXd::Identity(n, n) - Eigen::VectorXd::Ones(n) * mean - r.transpose() * gradient;
     const Eigen::MatrixXd local = volume * gradient.transpose() * gradient +
-                                  rest.transpose() * area.cwiseQuotient(height).asDiagonal() * rest;
+                                  3 * rest.transpose() * area.cwiseQuotient(height).asDiagonal() * rest;
     for (Index i = 0; i < n; ++i) {
       for (Index j = 0; j < n; ++j) total(row[i].id.value(), row[j].id.value()) += local(i, j);
     }
@@ -121,6 +122,30 @@ TEST_P(ViscousFormOnShelf, dissipation_of_a_linear_velocity_is_exact_where_faces
   for (std::size_t f = 0; f < linear.size(); ++f) dissipation += dot(linear[f], result[f]);
   for (const Real share : mesh_.geometry().cell_volumes().host()) volume += share;
   EXPECT_NEAR(dissipation, gradient_squared * volume, 1e-11 * gradient_squared * volume);
+}
+
+TEST(ViscousForm, dissipation_of_the_rotated_bilinear_velocity_is_exact_on_squares_and_cubes) {
+  for (const CellType type : {CellType::Quadrilateral, CellType::Hexahedron}) {
+    const bool plane = type == CellType::Quadrilateral;
+    constexpr Index n = 3;
+    const Mesh mesh(make_box(type, {n, n, plane ? 0 : n}));
+    const Index faces = mesh.topology().faces().size();
+    // u = x² - y² as means over faces: that of s² over a side of length h is s² + h²/12.
+    constexpr Real spread = 1. / (12 * n * n);
+    std::vector<Vector3> velocity;
+    for (Index f = 0; f < faces; ++f) {
+      const Vector3 x = mesh.geometry().face_centroids()[at(f)], s = mesh.geometry().face_areas()[at(f)];
+      const Real along_x = std::abs(s.x) > 0 ? 0 : spread, along_y = std::abs(s.y) > 0 ? 0 : spread;
+      velocity.push_back({x.x * x.x + along_x - x.y * x.y - along_y, 0, 0});
+    }
+    Field<Face, Vector3> v(Executor::serial(), faces, "v", "m/s"), force(alike(v));
+    v.copy_from_host(velocity);
+    ViscousForm(Executor::serial(), mesh).apply(v, force);
+    const std::vector<Vector3> result = force.to_host();
+    Real dissipation = 0;
+    for (std::size_t f = 0; f < velocity.size(); ++f) dissipation += dot(velocity[f], result[f]);
+    EXPECT_NEAR(dissipation, 8. / 3, 1e-12);  // the integral of 4 x² + 4 y²
+  }
 }
 
 TEST_P(ViscousFormOnShelf, has_the_same_bits_on_every_backend) {

@@ -100,7 +100,7 @@ struct FlowMatrices {
       const MatrixXd gradient = s / volume(c.value());
       const MatrixXd rough = one - Eigen::VectorXd::Ones(n) * share.transpose() - r.transpose() * gradient;
       const MatrixXd local_viscous = volume(c.value()) * gradient.transpose() * gradient +
-                                     rough.transpose() * h_over_a.cwiseInverse().asDiagonal() * rough;
+                                     3 * rough.transpose() * h_over_a.cwiseInverse().asDiagonal() * rough;
       for (Index i = 0; i < n; ++i) {
         const Index f = row[i].id.value();
         divergence(c.value(), f) = row[i].sign;
