@@ -81,7 +81,7 @@ std::size_t bytes_of(const FlowCase& settings, const Mesh& mesh) {
   if (settings.flow.convection != ConvectionScheme::Central) per_cell += 2 * vector + tensor;
   per_cell += 11 * number + sizeof(Index);  // projection
   per_cell += number;                       // the method's
-  per_cell += number + history_of(number);
+  per_cell += number + history_of(number);  // its guesses
   per_cell += averages * number;
   std::size_t per_face = 2 * vector;                                                 // geometry
   per_face += 3 * (4 * number + vector);                                             // three levels of time
