@@ -65,8 +65,8 @@ class FaceMatrix {
 };
 
 /// Kernel's part: sum over the stencil of face f of its entries times x.
-template <class T, class Rows>
-CURLEW_HOST_DEVICE T row_times(const Rows& faces_of, View<FacePair, const Real> entry, View<Face, const T> x,
+template <class T, class Entry, class Rows>
+CURLEW_HOST_DEVICE T row_times(const Rows& faces_of, View<FacePair, const Entry> entry, View<Face, const T> x,
                                Id<Face> f) {
   T sum{};
   Id<FacePair> pair(faces_of.start(f));

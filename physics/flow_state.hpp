@@ -9,6 +9,7 @@
 #include "kernels/platform.hpp"
 #include "mesh/gather.hpp"
 #include "solvers/conjugate_gradient.hpp"
+#include "solvers/face_velocity.hpp"
 #include "solvers/stream_velocity.hpp"
 
 namespace curlew {
@@ -30,6 +31,8 @@ void store(const Domain& domain, const Field<E, T, kind>& field, const std::stri
   state.arrays[name] = gathered_numbers(domain, field);
 }
 void store(const Domain& domain, const StreamVelocity& x, const std::string& name, FlowState& state);
+/// The three components.
+void store(const Domain& domain, const FaceVectors<float>& x, const std::string& name, FlowState& state);
 
 namespace detail {
 
@@ -52,6 +55,7 @@ void restore(const Domain& domain, const FlowState& state, const std::string& na
   }
 }
 void restore(const Domain& domain, const FlowState& state, const std::string& name, StreamVelocity& x);
+void restore(const Domain& domain, const FlowState& state, const std::string& name, FaceVectors<float>& x);
 
 /// Stores what a history knows. `scratch`: a vector of the right sizes.
 template <class X>

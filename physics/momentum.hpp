@@ -1,33 +1,12 @@
 // Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
 #pragma once
 
-#include <memory>
-
-#include "operators/flux_mass.hpp"
 #include "operators/interpolation.hpp"
-#include "operators/viscous_form.hpp"
 #include "physics/flow_boundary.hpp"
 #include "physics/flow_state.hpp"
-#include "solvers/conjugate_gradient.hpp"
+#include "physics/momentum_solver.hpp"
 
 namespace curlew {
-
-using FaceVelocity = Field<Face, Vector3>;
-
-/// z = r divided by one number along a face's normal and by another across it.
-class FaceBlockJacobi : public Preconditioner<FaceVelocity> {
- public:
-  FaceBlockJacobi(const Executor& executor, const Mesh& mesh);
-  /// Diagonal along and across the normal, one per face; one that is not positive stands for a part that is
-  /// held, where z is zero.
-  void set_diagonal(std::span<const Real> normal, std::span<const Real> tangential);
-  void apply(const FaceVelocity& r, FaceVelocity& z) const override;
-
- private:
-  Executor executor_;
-  Geometry geometry_;
-  Field<Face> inverse_normal_, inverse_tangential_;
-};
 
 /// What a face with given velocity v and outflow U adds to D U F of its cell: where fluid flows in, U (v -
 /// u)_t, with u = N U of the cell. It stands for W there: Fᵀ W has no part of faces whose velocity is given,
@@ -54,7 +33,6 @@ class Momentum {
   /// `simplex_weight`: see FluxMass.
   Momentum(const Executor& executor, const Mesh& mesh, const FlowSettings& settings,
            const FlowBoundaries& boundaries, Real simplex_weight);
-  ~Momentum();
 
   const FluxMass& mass() const { return mass_; }
   /// M U.
@@ -110,16 +88,7 @@ class Momentum {
   void resume_from(const FlowState& state);
 
  private:
-  class System;
-  class TangentialSystem;
-
   void subtract_upwind_part(const PrimalCochain<Face>& flux, const FaceVelocity& velocity);
-  void set_preconditioner(FaceBlockJacobi& preconditioner, std::vector<Real> normal,
-                          std::vector<Real> tangential) const;
-  void set_momentum_preconditioner(Real mass_factor, Real viscous_factor);
-  Real rounding_of(const FaceVelocity& velocity) const;
-  template <class PartOnFace>
-  void make_free(FaceVelocity& change) const;
 
   Executor executor_;
   const Mesh& mesh_;
@@ -128,8 +97,6 @@ class Momentum {
   FluxMass mass_;
   ViscousForm viscous_form_;
   Integration integration_;
-  std::vector<Real> mass_diagonal_, viscous_diagonal_;
-  Field<Face> viscous_scale_;  // viscous_diagonal_ on the executor
   IncidenceTable<Cell, Face> faces_of_cell_;
   IncidenceTable<Face, Cell> cells_of_face_;
   Geometry geometry_;
@@ -142,14 +109,12 @@ class Momentum {
   Field<Cell, Vector3> jump_outflow_;            // D b |U| J F [m4/s2]; likewise
   FaceVelocity transported_;                     // y: W less the upwind part [m4/s2]
   FaceVelocity transposed_;                      // x, K_tt x = T y [m3/s]
-  FaceVelocity force_, scratch_;                 // images of the viscous form and of the systems
+  FaceVelocity force_;                           // K x [m3/s2]
+  FaceVelocity jump_;                            // b |U| J F; with upwinding only
   FaceVelocity convective_force_;
   DualCochain<Face> circulation_;
 
-  ConjugateGradient<FaceVelocity> momentum_solver_, tangential_solver_;
-  FaceBlockJacobi momentum_preconditioner_, tangential_preconditioner_;
-  std::pair<Real, Real> preconditioner_for_{-1, -1};
-  SolutionHistory<FaceVelocity> solve_history_, close_history_, convection_history_;
+  MomentumSolver solver_;
 };
 
 }  // namespace curlew

@@ -10,6 +10,7 @@
 
 #include "kernels/vector_kernels.hpp"
 #include "mesh/entities.hpp"
+#include "solvers/face_velocity.hpp"
 #include "solvers/stream_velocity.hpp"
 
 namespace curlew {
@@ -104,7 +105,7 @@ void ConjugateGradientIteration<X>::advance(const Operator<X, Paired<X>>& a,
 template <class X>
 Real ConjugateGradient<X>::set_residual(const Operator<X, Paired<X>>& a, const Paired<X>& b, const X& x,
                                         const NullSpace<X>* null_space) {
-  Paired<X>& residual = iteration_->residual();
+  Paired<X>& residual = iteration_.residual();
   a.apply(x, residual);
   subtract_from(b, residual);
   if (null_space != nullptr) null_space->make_consistent(residual);
@@ -112,19 +113,56 @@ Real ConjugateGradient<X>::set_residual(const Operator<X, Paired<X>>& a, const P
 }
 
 template <class X>
-State ConjugateGradient<X>::iterate(const Operator<X, Paired<X>>& a, const Preconditioner<X>& preconditioner,
-                                    X& x) {
+State iterate(LaunchSequence& launches, ConjugateGradientIteration<X>& iteration,
+              const Operator<X, Paired<X>>& a, const Preconditioner<X>& preconditioner, X& x) {
   // The host sees its own memory at once. A device it asks now and then, lest the device wait for the answer:
   // what is launched beyond the end, in vain, is at most a sixteenth.
-  const bool on_host = iteration_->executor().space() == MemorySpace::Host;
+  const bool on_host = iteration.executor().space() == MemorySpace::Host;
   int launched = 0, next_look = 1;
-  launches_.restart();
+  launches.restart();
   while (true) {
-    launches_.run([&] { iteration_->advance(a, preconditioner, x); });
+    launches.run([&] { iteration.advance(a, preconditioner, x); });
     if (++launched < next_look) continue;
-    const State state = iteration_->state();
+    const State state = iteration.state();
     if (state.ending != Ending::None) return state;
     next_look = launched + (on_host ? 1 : std::max(1, launched / 16));
+  }
+}
+
+SolveGoal::SolveGoal(const std::string& unknown, const SolverControl& control, ResidualScale scale)
+    : unknown_(unknown), relative_tolerance_(control.relative_tolerance), reference_(scale.reference) {
+  // Inner products of what is smaller underflow; a fluid at rest gets there.
+  constexpr Real smallest = 1e-140;
+  target_ = std::max(
+      {relative_tolerance_ * reference_, control.absolute_tolerance, scale.rounding, smallest});
+  if (!std::isfinite(target_)) fail("met a reference that is not a number or infinite", 0, target_);
+}
+
+void SolveGoal::fail(const std::string& what, int iterations, Real residual) const {
+  throw DivergedError(
+      fmt::format("the solve for {} {} after {} iterations: its residual is {:.3g} of the reference, "
+                  "asked for was {:.3g}",
+                  unknown_, what, iterations, relative(residual), relative_tolerance_));
+}
+
+void SolveGoal::require_finite(Real residual, int iterations) const {
+  if (!std::isfinite(residual)) fail("met a value that is not a number", iterations, residual);
+}
+
+void SolveGoal::require_progress(const State& state, Real unit) const {
+  const Real residual = unit * state.residual;
+  if (state.ending == Ending::NotFinite)
+    fail("met a value that is not a number", state.iterations, residual);
+  if (state.ending == Ending::AtTheLimit) fail("did not converge", state.iterations, residual);
+  if (state.ending == Ending::NoCurvature) {
+    fail("met a direction without positive curvature (an operator that is not positive definite)",
+         state.iterations, residual);
+  }
+}
+
+void SolveGoal::require_closer(Real residual, Real before, int iterations) const {
+  if (residual > target_ && residual > before / 2) {
+    fail("cannot come closer to the tolerance, which is below what rounding allows,", iterations, residual);
   }
 }
 
@@ -133,77 +171,57 @@ SolveReport ConjugateGradient<X>::solve(const Operator<X, Paired<X>>& a,
                                         const Preconditioner<X>& preconditioner, const Paired<X>& b, X& x,
                                         ResidualScale scale, const NullSpace<X>* null_space,
                                         const Recall<X>& recall) {
-  // Inner products of what is smaller underflow; a fluid at rest gets there.
-  constexpr Real smallest = 1e-140;
-  const Real target = std::max(
-      {control_.relative_tolerance * scale.reference, control_.absolute_tolerance, scale.rounding, smallest});
-  const auto relative = [&](Real residual) {
-    return scale.reference > 0 ? residual / scale.reference : residual;
-  };
-  const auto fail = [&](const std::string& what, int iterations, Real residual) {
-    throw DivergedError(
-        fmt::format("the solve for {} {} after {} iterations: its residual is {:.3g} of the reference, "
-                    "asked for was {:.3g}",
-                    unknown_, what, iterations, relative(residual), control_.relative_tolerance));
-  };
-
+  const SolveGoal goal(unknown_, control_, scale);
   SolveReport report;
-  if (!std::isfinite(target)) fail("met a reference that is not a number or infinite", 0, target);
   Real true_residual = set_residual(a, b, x, null_space);
-  if (recall.history != nullptr && std::isfinite(true_residual) && true_residual > target) {
-    copy(x, iteration_->change());
-    recall.history->improve(recall.matrix, iteration_->residual(), x, iteration_->direction());
+  if (recall.history != nullptr && std::isfinite(true_residual) && true_residual > goal.target()) {
+    copy(x, iteration_.change());
+    recall.history->improve(recall.matrix, iteration_.residual(), x, iteration_.direction());
     const Real improved = set_residual(a, b, x, null_space);
     if (improved < true_residual) {
       true_residual = improved;
     } else {  // changes that are rounding only
-      copy(iteration_->change(), x);
+      copy(iteration_.change(), x);
       true_residual = set_residual(a, b, x, null_space);
     }
   }
   Real last_end = std::numeric_limits<Real>::infinity();
-  while (!(true_residual <= target)) {
-    State state{true_residual, target, report.iterations, control_.max_iterations};
-    if (!std::isfinite(true_residual)) {
-      state.ending = Ending::NotFinite;
-    } else if (report.iterations >= control_.max_iterations) {
+  while (!(true_residual <= goal.target())) {
+    goal.require_finite(true_residual, report.iterations);
+    State state{true_residual, goal.target(), report.iterations, control_.max_iterations};
+    if (report.iterations >= control_.max_iterations) {
       state.ending = Ending::AtTheLimit;
     } else {
-      iteration_->start(state);
-      state = iterate(a, preconditioner, x);
+      iteration_.start(state);
+      state = iterate(launches_, iteration_, a, preconditioner, x);
     }
-    if (state.ending == Ending::NotFinite)
-      fail("met a value that is not a number", state.iterations, state.residual);
-    if (state.ending == Ending::AtTheLimit) fail("did not converge", state.iterations, state.residual);
-    if (state.ending == Ending::NoCurvature) {
-      fail("met a direction without positive curvature (an operator that is not positive definite)",
-           state.iterations, state.residual);
-    }
+    goal.require_progress(state, 1);
     report.iterations = state.iterations;
     true_residual = set_residual(a, b, x, null_space);
-    // Once more is worth a try: a good guess may have begun close to what rounding allows.
-    const Real before = std::exchange(last_end, true_residual);
-    if (true_residual > target && true_residual > before / 2) {
-      fail("cannot come closer to the tolerance, which is below what rounding allows,", report.iterations,
-           true_residual);
-    }
+    goal.require_closer(true_residual, std::exchange(last_end, true_residual), report.iterations);
   }
-  report.residual = relative(true_residual);
+  report.residual = goal.relative(true_residual);
   // A guess that needed no iteration adds nothing to those it was made of.
   if (recall.history != nullptr && report.iterations > 0) {
-    subtract_from(x, iteration_->change());
-    recall.history->append(recall.matrix, iteration_->change(), iteration_->image());
+    subtract_from(x, iteration_.change());
+    recall.history->append(recall.matrix, iteration_.change(), iteration_.image());
   }
   return report;
 }
 
 template class ConjugateGradientIteration<PrimalCochain<Node>>;
-template class ConjugateGradientIteration<Field<Face, Vector3>>;
+template class ConjugateGradientIteration<FaceVectors<float>>;
+template class ConjugateGradientIteration<FaceVectors<Real>>;
 template class ConjugateGradientIteration<DualCochain<Cell>>;
 template class ConjugateGradientIteration<StreamVelocity>;
 template class ConjugateGradient<PrimalCochain<Node>>;
-template class ConjugateGradient<Field<Face, Vector3>>;
 template class ConjugateGradient<DualCochain<Cell>>;
 template class ConjugateGradient<StreamVelocity>;
+template State iterate(LaunchSequence&, ConjugateGradientIteration<FaceVectors<float>>&,
+                       const Operator<FaceVectors<float>, FaceVectors<float>>&,
+                       const Preconditioner<FaceVectors<float>>&, FaceVectors<float>&);
+template State iterate(LaunchSequence&, ConjugateGradientIteration<FaceVectors<Real>>&,
+                       const Operator<FaceVectors<Real>, FaceVectors<Real>>&,
+                       const Preconditioner<FaceVectors<Real>>&, FaceVectors<Real>&);
 
 }  // namespace curlew

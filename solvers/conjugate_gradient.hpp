@@ -2,7 +2,6 @@
 #pragma once
 
 #include <concepts>
-#include <memory>
 #include <string>
 #include <utility>
 
@@ -77,6 +76,34 @@ class ConjugateGradientIteration {
   Buffer<BinnedSum> sum_;  // of an inner product
 };
 
+/// Iterates until there is a reason to end, which is in the state returned. `launches`: of this iteration.
+template <class X>
+ConjugateGradientState iterate(LaunchSequence& launches, ConjugateGradientIteration<X>& iteration,
+                               const Operator<X, Paired<X>>& a, const Preconditioner<X>& preconditioner,
+                               X& x);
+
+/// What a solve is to reach, and its failures: DivergedErrors that name the unknown. Converged when the true
+/// residual's l2 norm is at most max(relative tolerance x reference, absolute tolerance, rounding).
+class SolveGoal {
+ public:
+  SolveGoal(const std::string& unknown, const SolverControl& control, ResidualScale scale);
+  Real target() const { return target_; }
+  Real relative(Real residual) const { return reference_ > 0 ? residual / reference_ : residual; }
+  /// Throws for the residual before an iteration.
+  void require_finite(Real residual, int iterations) const;
+  /// Throws for an ending other than convergence; the state's residual is in units of `unit`.
+  void require_progress(const ConjugateGradientState& state, Real unit) const;
+  /// Throws where the target is not reached and a second attempt came no closer: rounding stops all progress.
+  /// One that began close to what rounding allows is worth another try.
+  void require_closer(Real residual, Real before, int iterations) const;
+
+ private:
+  [[noreturn]] void fail(const std::string& what, int iterations, Real residual) const;
+
+  const std::string& unknown_;
+  Real relative_tolerance_, reference_, target_;
+};
+
 /// Preconditioned conjugate gradients for a symmetric positive (semi)definite operator from a space to its
 /// dual. Keeps its vectors, so that a time loop allocates nothing.
 ///
@@ -97,18 +124,10 @@ class ConjugateGradient {
   ConjugateGradient(std::string unknown, SolverControl control, Paired<X> residual, X direction)
       : unknown_(std::move(unknown)),
         control_(control),
-        iteration_(
-            std::make_shared<ConjugateGradientIteration<X>>(std::move(residual), std::move(direction))),
-        launches_(iteration_->executor()) {}
-  /// The same in the vectors of another solver, for systems that are not solved within each other.
-  ConjugateGradient(std::string unknown, SolverControl control, const ConjugateGradient& other)
-      : unknown_(std::move(unknown)),
-        control_(control),
-        iteration_(other.iteration_),
-        launches_(iteration_->executor()) {}
+        iteration_(std::move(residual), std::move(direction)),
+        launches_(iteration_.executor()) {}
 
-  /// Solves A x = b from the given x. Converged when the true residual's l2 norm is at most
-  /// max(relative tolerance x reference, absolute tolerance, rounding); it is recomputed at the end and the
+  /// Solves A x = b from the given x, up to a SolveGoal. The residual is recomputed at the end and the
   /// iteration goes on from there where the recurrence has drifted away from it. Throws DivergedError, naming
   /// the unknown, at the iteration cap, when rounding stops all progress, or when the residual is not a
   /// number.
@@ -123,13 +142,10 @@ class ConjugateGradient {
   /// The norm of b - A x, which the iteration is left with.
   Real set_residual(const Operator<X, Paired<X>>& a, const Paired<X>& b, const X& x,
                     const NullSpace<X>* null_space);
-  /// Iterates until there is a reason to end, which is returned.
-  ConjugateGradientState iterate(const Operator<X, Paired<X>>& a, const Preconditioner<X>& preconditioner,
-                                 X& x);
 
   std::string unknown_;
   SolverControl control_;
-  std::shared_ptr<ConjugateGradientIteration<X>> iteration_;
+  ConjugateGradientIteration<X> iteration_;
   LaunchSequence launches_;  // of an iteration
 };
 

@@ -7,6 +7,7 @@
 
 #include "kernels/reduction.hpp"
 #include "mesh/entities.hpp"
+#include "solvers/face_velocity.hpp"
 #include "solvers/least_energy.hpp"
 #include "solvers/stream_velocity.hpp"
 
@@ -18,9 +19,20 @@ struct Owner;  // entity tag: what numbers are the value of
 
 constexpr std::size_t most_changes = solution_history_depth;
 
+/// What the values of a field are made of.
+template <class T>
+struct ScalarOf {
+  using type = Real;
+};
+template <class T>
+struct ScalarOf<FaceVector<T>> {
+  using type = T;
+};
+
 /// The numbers of a field, so many an entity.
 template <class T, Index components_per_entity>
 struct Numbers {
+  using Scalar = std::remove_const_t<T>;
   static constexpr Index components = components_per_entity;
   T* data;
   Extent entities;
@@ -29,13 +41,14 @@ struct Numbers {
 
 template <class E, class T, Cochain kind>
 auto numbers_of(Field<E, T, kind>& field) {
-  return Numbers<Real, sizeof(T) / sizeof(Real)>{reinterpret_cast<Real*>(field.view().data()),
-                                                 field.extent()};
+  using N = typename ScalarOf<T>::type;
+  return Numbers<N, sizeof(T) / sizeof(N)>{reinterpret_cast<N*>(field.view().data()), field.extent()};
 }
 template <class E, class T, Cochain kind>
 auto numbers_of(const Field<E, T, kind>& field) {
-  return Numbers<const Real, sizeof(T) / sizeof(Real)>{reinterpret_cast<const Real*>(field.view().data()),
-                                                       field.extent()};
+  using N = typename ScalarOf<T>::type;
+  return Numbers<const N, sizeof(T) / sizeof(N)>{reinterpret_cast<const N*>(field.view().data()),
+                                                 field.extent()};
 }
 
 /// Calls `visit(number of field, its numbers)` for the fields that a vector is made of.
@@ -61,51 +74,55 @@ void visit_numbers(const StreamAndFaceValues<kind>& x, const auto& visit) {
 }
 
 /// Of one entity; a sum has fewer terms so.
-template <Index components>
+template <class T, Index components>
 struct ProductOfEntity {
   View<Number, const float> change;
-  View<Number, const Real> y;
+  View<Number, const T> y;
   CURLEW_HOST_DEVICE Real operator()(Id<Owner> i) const {
     Real product = 0;
     for (Index k = 0; k < components; ++k) {
       const Id<Number> number(components * i.value() + k);
-      product += static_cast<Real>(change[number]) * y[number];
+      product += static_cast<Real>(change[number]) * static_cast<Real>(y[number]);
     }
     return product;
   }
 };
 
 /// Sum of factor times change; unused ones have no factor.
+template <class T>
 struct CombinationOnNumber {
   View<Number, const float> change[most_changes];
   Real factor[most_changes];
-  View<Number, Real> x;
+  View<Number, T> x;
   CURLEW_HOST_DEVICE void operator()(Id<Number> i) const {
     Real sum = 0;
     for (std::size_t k = 0; k < most_changes; ++k) sum += factor[k] * static_cast<Real>(change[k][i]);
-    x[i] = sum;
+    x[i] = static_cast<T>(sum);
   }
 };
 
+template <class T>
 struct RoundOnNumber {
-  View<Number, Real> x;
+  View<Number, T> x;
   View<Number, float> rounded;
   CURLEW_HOST_DEVICE void operator()(Id<Number> i) const {
     rounded[i] = static_cast<float>(x[i]);
-    x[i] = static_cast<Real>(rounded[i]);
+    x[i] = static_cast<T>(rounded[i]);
   }
 };
 
+template <class T>
 struct AddOnNumber {
-  View<Number, const Real> change;
-  View<Number, Real> x;
+  View<Number, const T> change;
+  View<Number, T> x;
   CURLEW_HOST_DEVICE void operator()(Id<Number> i) const { x[i] += change[i]; }
 };
 
+template <class T>
 struct WidenOnNumber {
   View<Number, const float> rounded;
-  View<Number, Real> x;
-  CURLEW_HOST_DEVICE void operator()(Id<Number> i) const { x[i] = static_cast<Real>(rounded[i]); }
+  View<Number, T> x;
+  CURLEW_HOST_DEVICE void operator()(Id<Number> i) const { x[i] = static_cast<T>(rounded[i]); }
 };
 
 }  // namespace
@@ -130,7 +147,8 @@ std::vector<Real> SolutionHistory<X>::products_with(const Paired<X>& y) {
   for (std::size_t k = 0; k < kept_.size(); ++k) {
     BinnedSum* const result = sums_.data() + k;
     visit_numbers(y, [&](std::size_t field, const auto& numbers) {
-      using Product = ProductOfEntity<std::remove_cvref_t<decltype(numbers)>::components>;
+      using Numbers = std::remove_cvref_t<decltype(numbers)>;
+      using Product = ProductOfEntity<typename Numbers::Scalar, Numbers::components>;
       const Product product{std::as_const(changes_[kept_[k]][field]).view(), numbers.view()};
       const Range<Owner> owned(0, numbers.entities.owned);
       if (field == 0) {
@@ -163,7 +181,8 @@ void SolutionHistory<X>::improve(const MatrixSum<X>& matrix, const Paired<X>& re
   }
   const std::vector<Real> factors = least_energy_factors(gram, products_with(residual));
   visit_numbers(scratch, [&](std::size_t field, const auto& numbers) {
-    CombinationOnNumber combination{{}, {}, numbers.view()};
+    CombinationOnNumber<typename std::remove_cvref_t<decltype(numbers)>::Scalar> combination{
+        {}, {}, numbers.view()};
     for (std::size_t k = 0; k < most_changes; ++k) {
       const bool used = k < kept_.size();
       combination.change[k] = std::as_const(changes_[kept_[used ? k : 0]][field]).view();
@@ -172,11 +191,14 @@ void SolutionHistory<X>::improve(const MatrixSum<X>& matrix, const Paired<X>& re
     for_each(executor_, changes_[0][field].range(), combination);
   });
   if (make_free_) make_free_(scratch);
-  std::array<View<Number, const Real>, 3> combined;
-  visit_numbers(std::as_const(scratch),
-                [&](std::size_t field, const auto& numbers) { combined[field] = numbers.view(); });
   visit_numbers(x, [&](std::size_t field, const auto& numbers) {
-    for_each(executor_, changes_[0][field].range(), AddOnNumber{combined[field], numbers.view()});
+    using T = typename std::remove_cvref_t<decltype(numbers)>::Scalar;
+    visit_numbers(std::as_const(scratch), [&](std::size_t other, const auto& combined) {
+      if constexpr (std::is_same_v<typename std::remove_cvref_t<decltype(combined)>::Scalar, T>) {
+        if (other == field)
+          for_each(executor_, changes_[0][field].range(), AddOnNumber<T>{combined.view(), numbers.view()});
+      }
+    });
   });
 }
 
@@ -213,7 +235,7 @@ void SolutionHistory<X>::read(std::size_t k, X& change) const {
 }
 
 template class SolutionHistory<PrimalCochain<Node>>;
-template class SolutionHistory<Field<Face, Vector3>>;
+template class SolutionHistory<FaceVectors<float>>;
 template class SolutionHistory<DualCochain<Cell>>;
 template class SolutionHistory<StreamVelocity>;
 

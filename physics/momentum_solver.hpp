@@ -1,0 +1,43 @@
+// Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
+#pragma once
+
+#include "physics/flow_state.hpp"
+#include "physics/momentum_systems.hpp"
+
+namespace curlew {
+
+/// Solves the linear systems of Momentum. Solves of one kind learn from each other.
+class MomentumSolver {
+ public:
+  /// `boundaries`, `mass`, `viscous_form`: outlive the solver.
+  MomentumSolver(const Executor& executor, const Mesh& mesh, const FlowSettings& settings,
+                 const FlowBoundaries& boundaries, const FluxMass& mass, const ViscousForm& viscous_form);
+
+  /// Finds the free t with K_tt t + K_t. (the rest of v) = 0; what v holds for them is the first guess.
+  SolveReport close(FaceVelocity& velocity);
+  /// Finds the free t with K_tt t = source_t, the rest of v being zero; `force` gets K v. Residuals of about
+  /// the rounding of numbers as large as `size` (in the l2 norm) count as none.
+  SolveReport close_transposed(const FaceVelocity& source, Real size, FaceVelocity& velocity,
+                               FaceVelocity& force);
+  /// Solves (a M + b K) v = S circulation for what is free. `of_step`: one of the solves of every step.
+  SolveReport solve(Real mass_factor, Real viscous_factor, const DualCochain<Face>& circulation,
+                    FaceVelocity& velocity, bool of_step);
+
+  /// Makes the next solves start from no earlier ones.
+  void forget();
+  /// What the first guesses of the next solves depend on: to be kept over a restart.
+  void add_to(FlowState& state) const;
+  /// Throws InputError for a state that does not fit.
+  void resume_from(const FlowState& state);
+
+ private:
+  FaceJacobi tangential_preconditioner() const { return FaceJacobi(matrices_, 0, 1, false, scaled_); }
+
+  const Domain& domain_;
+  bool scaled_;
+  MomentumMatrices matrices_;
+  RefinedConjugateGradient solver_;
+  SolutionHistory<FaceVectors<float>> solve_history_, close_history_, transposed_history_;
+};
+
+}  // namespace curlew

@@ -1,0 +1,417 @@
+// Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
+#include "physics/momentum_systems.hpp"
+
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include "kernels/parallel.hpp"
+#include "kernels/vector_kernels.hpp"
+#include "mesh/exchange.hpp"
+#include "physics/free_parts.hpp"
+
+namespace curlew {
+
+namespace {
+
+template <class T>
+View<FacePair, const T> view(const ConstantArray<T>& entries, MemorySpace space) {
+  return View<FacePair, const T>(entries.data(space), static_cast<Index>(entries.size()));
+}
+
+/// (a M + b K) v.
+template <class T, class Rows>
+struct MomentumOnFace {
+  Rows faces_of;
+  View<FacePair, const T> mass, viscous;
+  T mass_factor, viscous_factor;
+  View<Face, const FaceHold> hold;
+  View<Face, const FaceVector<T>> normal, velocity;
+  View<Face, FaceVector<T>> image;
+  CURLEW_HOST_DEVICE void operator()(Id<Face> f) const {
+    FaceVector<T> sum{};  // K v and, along the normal, M v
+    Id<FacePair> pair(faces_of.start(f));
+    for (const auto [g, sign] : faces_of[f]) {
+      const FaceVector<T> v = velocity[g];
+      const T k = viscous[pair], m = mass[pair];
+      sum += FaceVector<T>{k * v.x, k * v.y, k * v.z, m * v.normal};
+      ++pair;
+    }
+    const T inertia = mass_factor * sum.normal;
+    sum.normal = 0;
+    image[f] = free_part(inertia * normal[f] + viscous_factor * sum, hold[f], normal[f]);
+  }
+};
+
+/// S circulation - (a M + b K) v, with U = v.S.
+template <class Rows>
+struct MomentumResidualOnFace {
+  Rows faces_of;
+  View<FacePair, const Real> mass, viscous;
+  Real mass_factor, viscous_factor;
+  View<Face, const FaceHold> hold;
+  View<Face, const Vector3> area;
+  View<Face, const Real> circulation;
+  View<Face, const Vector3> velocity;
+  View<Face, Vector3> residual;
+  CURLEW_HOST_DEVICE void operator()(Id<Face> f) const {
+    Real inertia = 0;
+    Vector3 force{};
+    Id<FacePair> pair(faces_of.start(f));
+    for (const auto [g, sign] : faces_of[f]) {
+      const Vector3 v = velocity[g];
+      inertia += mass[pair] * dot(v, area[g]);
+      force += viscous[pair] * v;
+      ++pair;
+    }
+    const Real left = circulation[f] - mass_factor * inertia;
+    residual[f] = free_part(left * area[f] - viscous_factor * force, hold[f], area[f]);
+  }
+};
+
+/// (K v)_t.
+template <class T, class Rows>
+struct TangentialForceOnFace {
+  Rows faces_of;
+  View<FacePair, const T> viscous;
+  View<Face, const FaceHold> hold;
+  View<Face, const FaceVector<T>> normal, velocity;
+  View<Face, FaceVector<T>> force;
+  CURLEW_HOST_DEVICE void operator()(Id<Face> f) const {
+    force[f] = free_tangential_part(row_times(faces_of, viscous, velocity, f), hold[f], normal[f]);
+  }
+};
+
+/// (source - K v)_t, and K v.
+template <class Rows>
+struct TangentialResidualOnFace {
+  Rows faces_of;
+  View<FacePair, const Real> viscous;
+  View<Face, const FaceHold> hold;
+  View<Face, const Vector3> area, velocity;
+  bool has_source;
+  View<Face, const Vector3> source;
+  bool keeps_force;
+  View<Face, Vector3> force, residual;
+  CURLEW_HOST_DEVICE void operator()(Id<Face> f) const {
+    const Vector3 image = row_times(faces_of, viscous, velocity, f);
+    if (keeps_force) force[f] = image;
+    residual[f] = free_tangential_part(has_source ? source[f] - image : -image, hold[f], area[f]);
+  }
+};
+
+template <class T>
+struct AddFreePartOnFace {
+  Real factor;
+  View<Face, const FaceHold> hold;
+  View<Face, const Vector3> area;
+  View<Face, const FaceVector<T>> change;
+  View<Face, Vector3> velocity;
+  CURLEW_HOST_DEVICE void operator()(Id<Face> f) const {
+    velocity[f] += factor * free_part(widened(change[f]), hold[f], area[f]);
+  }
+};
+
+template <class T>
+struct AddFreeTangentialPartOnFace {
+  Real factor;
+  View<Face, const FaceHold> hold;
+  View<Face, const Vector3> area;
+  View<Face, const FaceVector<T>> change;
+  View<Face, Vector3> velocity;
+  CURLEW_HOST_DEVICE void operator()(Id<Face> f) const {
+    velocity[f] += factor * free_tangential_part(widened(change[f]), hold[f], area[f]);
+  }
+};
+
+struct KeepFreePartOnFace {
+  View<Face, const FaceHold> hold;
+  View<Face, const FaceVector<float>> normal;
+  View<Face, FaceVector<float>> velocity;
+  CURLEW_HOST_DEVICE void operator()(Id<Face> f) const {
+    FaceVector<float> v = free_part(velocity[f], hold[f], normal[f]);
+    v.normal = hold[f] == FaceHold::Free ? own_dot(v, normal[f]) : 0.f;
+    velocity[f] = v;
+  }
+};
+
+struct KeepFreeTangentialPartOnFace {
+  View<Face, const FaceHold> hold;
+  View<Face, const FaceVector<float>> normal;
+  View<Face, FaceVector<float>> velocity;
+  CURLEW_HOST_DEVICE void operator()(Id<Face> f) const {
+    FaceVector<float> v = free_tangential_part(velocity[f], hold[f], normal[f]);
+    v.normal = 0;
+    velocity[f] = v;
+  }
+};
+
+template <class T>
+struct JacobiOnFace {
+  T mass_factor, viscous_factor;
+  bool along_normals, scaled;
+  View<Face, const T> mass, viscous;
+  View<Face, const FaceHold> hold;
+  View<Face, const FaceVector<T>> normal, r;
+  View<Face, FaceVector<T>> z;
+  CURLEW_HOST_DEVICE void operator()(Id<Face> f) const {
+    const T friction = viscous_factor * viscous[f];
+    const T across = scaled ? friction : T(1), along = scaled ? mass_factor * mass[f] + friction : T(1);
+    const T part = own_dot(r[f], normal[f]);
+    const bool free = along_normals && hold[f] == FaceHold::Free;
+    const T divided = free && along > 0 ? part / along : T(0);
+    FaceVector<T> result = divided * normal[f];
+    if (hold[f] != FaceHold::All && across > 0) result += (1 / across) * (r[f] - part * normal[f]);
+    result.normal = divided;
+    z[f] = result;
+  }
+};
+
+/// What is not free in v.
+struct GivenPartOnFace {
+  View<Face, const FaceHold> hold;
+  View<Face, const Vector3> area, velocity;
+  View<Face, FaceVector<float>> given;
+  CURLEW_HOST_DEVICE void operator()(Id<Face> f) const {
+    const Vector3 s = area[f], part = velocity[f] - free_part(velocity[f], hold[f], s);
+    given[f] = rounded<float>(part);
+    given[f].normal = static_cast<float>(dot(part, s) / norm(s));
+  }
+};
+
+/// What is not free and tangential in v.
+struct GivenOrNormalPartOnFace {
+  View<Face, const FaceHold> hold;
+  View<Face, const Vector3> area, velocity;
+  View<Face, FaceVector<float>> given;
+  CURLEW_HOST_DEVICE void operator()(Id<Face> f) const {
+    given[f] = rounded<float>(velocity[f] - free_tangential_part(velocity[f], hold[f], area[f]));
+  }
+};
+
+struct SquaredSourceOfFace {
+  View<Face, const FaceHold> hold;
+  View<Face, const Vector3> area;
+  View<Face, const Real> circulation;
+  View<Face, const FaceVector<float>> image;
+  CURLEW_HOST_DEVICE Real operator()(Id<Face> f) const {
+    const Vector3 source = free_part(circulation[f] * area[f], hold[f], area[f]) - widened(image[f]);
+    return dot(source, source);
+  }
+};
+
+struct SquaredFrictionOfFace {
+  View<Face, const float> viscous;
+  View<Face, const Vector3> velocity;
+  CURLEW_HOST_DEVICE Real operator()(Id<Face> f) const {
+    const Real diagonal = static_cast<Real>(viscous[f]);
+    return diagonal * diagonal * dot(velocity[f], velocity[f]);
+  }
+};
+
+struct SquaredFreeTangentialPartOfFace {
+  View<Face, const FaceHold> hold;
+  View<Face, const Vector3> area, force;
+  CURLEW_HOST_DEVICE Real operator()(Id<Face> f) const {
+    const Vector3 part = free_tangential_part(force[f], hold[f], area[f]);
+    return dot(part, part);
+  }
+};
+
+}  // namespace
+
+template <class T>
+FaceMatricesIn<T>::FaceMatricesIn(const Executor& executor, const Mesh& mesh, const FluxMass& mass_of_fluxes,
+                                  const ViscousForm& viscous_form)
+    : normal(executor, mesh.domain().extent<Face>(), "unit normal", "1"),
+      mass_diagonal(executor, normal.extent(), "diagonal of the mass", "m3"),
+      viscous_diagonal(executor, normal.extent(), "diagonal of the viscous form", "m") {
+  const auto area = mesh.geometry().face_areas(MemorySpace::Host);
+  const auto& table = mass_of_fluxes.matrix().stencil().faces_of_face();
+  const auto stencil = table.view(MemorySpace::Host);
+  const auto mass_entry = mass_of_fluxes.matrix().entries(MemorySpace::Host);
+  const auto viscous_entry = viscous_form.matrix().entries(MemorySpace::Host);
+  std::vector<T> mass_entries(table.entries()), viscous_entries(table.entries());
+  std::vector<FaceVector<T>> normals(at(normal.size()));
+  std::vector<T> mass_on_diagonal(normals.size()), viscous_on_diagonal(normals.size());
+  parallel_for(normals.size(), [&](std::size_t i) {
+    const Id<Face> f(static_cast<Index>(i));
+    const Real length = norm(area[f]);
+    normals[i] = rounded<T>(area[f] / length);
+    Id<FacePair> pair(stencil.start(f));
+    mass_on_diagonal[i] = static_cast<T>(length * mass_entry[pair] * length);
+    viscous_on_diagonal[i] = static_cast<T>(viscous_entry[pair]);
+    for (const auto [g, sign] : stencil[f]) {
+      mass_entries[at(pair.value())] = static_cast<T>(length * mass_entry[pair] * norm(area[g]));
+      viscous_entries[at(pair.value())] = static_cast<T>(viscous_entry[pair]);
+      ++pair;
+    }
+  });
+  mass = ConstantArray<T>(std::move(mass_entries));
+  viscous = ConstantArray<T>(std::move(viscous_entries));
+  normal.copy_from_host(normals);
+  mass_diagonal.copy_from_host(mass_on_diagonal);
+  viscous_diagonal.copy_from_host(viscous_on_diagonal);
+}
+
+MomentumMatrices::MomentumMatrices(const Executor& executor, const Mesh& mesh,
+                                   const FlowBoundaries& boundaries, const FluxMass& mass,
+                                   const ViscousForm& viscous_form)
+    : executor_(executor),
+      mesh_(mesh),
+      boundaries_(boundaries),
+      mass_(mass),
+      viscous_form_(viscous_form),
+      single_(executor, mesh, mass, viscous_form) {}
+
+template <>
+const FaceMatricesIn<float>& MomentumMatrices::in<float>() const {
+  return single_;
+}
+
+template <>
+const FaceMatricesIn<Real>& MomentumMatrices::in<Real>() const {
+  if (!double_) double_ = std::make_unique<FaceMatricesIn<Real>>(executor_, mesh_, mass_, viscous_form_);
+  return *double_;
+}
+
+Real MomentumMatrices::norm_of_friction(const FaceVelocity& velocity) const {
+  return std::sqrt(sum(executor_, velocity.owned(),
+                       SquaredFrictionOfFace{single_.viscous_diagonal.view(), velocity.view()}));
+}
+
+void MomentumMatrices::keep_free_part(FaceVectors<float>& velocity) const {
+  for_each(executor_, velocity.range(), KeepFreePartOnFace{hold(), single_.normal.view(), velocity.view()});
+}
+
+void MomentumMatrices::keep_free_tangential_part(FaceVectors<float>& velocity) const {
+  for_each(executor_, velocity.range(),
+           KeepFreeTangentialPartOnFace{hold(), single_.normal.view(), velocity.view()});
+}
+
+template <class T>
+void MomentumSystem::apply_in(const FaceVectors<T>& v, FaceVectors<T>& image) const {
+  const MomentumMatrices& m = matrices_;
+  const FaceMatricesIn<T>& in = m.in<T>();
+  exchange_ghosts(m.mesh_.domain(), v);
+  const MemorySpace space = m.executor_.space();
+  m.mass_.matrix().stencil().visit_parts(space, [&](Range<Face> range, auto rows) {
+    for_each(m.executor_, range,
+             MomentumOnFace<T, decltype(rows)>{rows, view(in.mass, space), view(in.viscous, space),
+                                               static_cast<T>(mass_factor_), static_cast<T>(viscous_factor_),
+                                               m.hold(), in.normal.view(), v.view(), image.view()});
+  });
+}
+void MomentumSystem::apply(const FaceVectors<float>& v, FaceVectors<float>& image) const {
+  apply_in(v, image);
+}
+void MomentumSystem::apply(const FaceVectors<Real>& v, FaceVectors<Real>& image) const {
+  apply_in(v, image);
+}
+
+Real MomentumSystem::norm_of_sources(const FaceVelocity& v, FaceVectors<float>& given,
+                                     FaceVectors<float>& image) const {
+  const MomentumMatrices& m = matrices_;
+  for_each(m.executor_, v.range(), GivenPartOnFace{m.hold(), m.area(), v.view(), given.view()});
+  apply(given, image);
+  return std::sqrt(
+      sum(m.executor_, v.owned(),
+          SquaredSourceOfFace{m.hold(), m.area(), circulation_->view(), std::as_const(image).view()}));
+}
+
+void MomentumSystem::set_residual(const FaceVelocity& v, FaceVelocity& r) const {
+  const MomentumMatrices& m = matrices_;
+  exchange_ghosts(m.mesh_.domain(), v);
+  const MemorySpace space = m.executor_.space();
+  m.mass_.matrix().stencil().visit_parts(space, [&](Range<Face> range, auto rows) {
+    for_each(m.executor_, range,
+             MomentumResidualOnFace<decltype(rows)>{
+                 rows, m.mass_.matrix().entries(space), m.viscous_form_.matrix().entries(space), mass_factor_,
+                 viscous_factor_, m.hold(), m.area(), circulation_->view(), v.view(), r.view()});
+  });
+}
+
+template <class T>
+void MomentumSystem::add_in(Real factor, const FaceVectors<T>& e, FaceVelocity& v) const {
+  for_each(matrices_.executor_, v.range(),
+           AddFreePartOnFace<T>{factor, matrices_.hold(), matrices_.area(), e.view(), v.view()});
+}
+void MomentumSystem::add(Real factor, const FaceVectors<float>& e, FaceVelocity& v) const {
+  add_in(factor, e, v);
+}
+void MomentumSystem::add(Real factor, const FaceVectors<Real>& e, FaceVelocity& v) const {
+  add_in(factor, e, v);
+}
+
+template <class T>
+void TangentialSystem::apply_in(const FaceVectors<T>& v, FaceVectors<T>& image) const {
+  const MomentumMatrices& m = matrices_;
+  const FaceMatricesIn<T>& in = m.in<T>();
+  exchange_ghosts(m.mesh_.domain(), v);
+  const MemorySpace space = m.executor_.space();
+  m.viscous_form_.matrix().stencil().visit_parts(space, [&](Range<Face> range, auto rows) {
+    for_each(m.executor_, range,
+             TangentialForceOnFace<T, decltype(rows)>{rows, view(in.viscous, space), m.hold(),
+                                                      in.normal.view(), v.view(), image.view()});
+  });
+}
+void TangentialSystem::apply(const FaceVectors<float>& v, FaceVectors<float>& image) const {
+  apply_in(v, image);
+}
+void TangentialSystem::apply(const FaceVectors<Real>& v, FaceVectors<Real>& image) const {
+  apply_in(v, image);
+}
+
+Real TangentialSystem::norm_of_sources(const FaceVelocity& v, FaceVectors<float>& given,
+                                       FaceVectors<float>& image) const {
+  const MomentumMatrices& m = matrices_;
+  if (source_ != nullptr) {
+    return std::sqrt(sum(m.executor_, v.owned(),
+                         SquaredFreeTangentialPartOfFace{m.hold(), m.area(), source_->view()}));
+  }
+  for_each(m.executor_, v.range(), GivenOrNormalPartOnFace{m.hold(), m.area(), v.view(), given.view()});
+  apply(given, image);
+  return std::sqrt(inner_product(image, image));
+}
+
+void TangentialSystem::set_residual(const FaceVelocity& v, FaceVelocity& r) const {
+  const MomentumMatrices& m = matrices_;
+  exchange_ghosts(m.mesh_.domain(), v);
+  const MemorySpace space = m.executor_.space();
+  m.viscous_form_.matrix().stencil().visit_parts(space, [&](Range<Face> range, auto rows) {
+    for_each(m.executor_, range,
+             TangentialResidualOnFace<decltype(rows)>{
+                 rows, m.viscous_form_.matrix().entries(space), m.hold(), m.area(), v.view(),
+                 source_ != nullptr, (source_ ? *source_ : v).view(), force_ != nullptr,
+                 (force_ ? *force_ : r).view(), r.view()});
+  });
+}
+
+template <class T>
+void TangentialSystem::add_in(Real factor, const FaceVectors<T>& e, FaceVelocity& v) const {
+  for_each(matrices_.executor_, v.range(),
+           AddFreeTangentialPartOnFace<T>{factor, matrices_.hold(), matrices_.area(), e.view(), v.view()});
+}
+void TangentialSystem::add(Real factor, const FaceVectors<float>& e, FaceVelocity& v) const {
+  add_in(factor, e, v);
+}
+void TangentialSystem::add(Real factor, const FaceVectors<Real>& e, FaceVelocity& v) const {
+  add_in(factor, e, v);
+}
+
+template <class T>
+void FaceJacobi::apply_in(const FaceVectors<T>& r, FaceVectors<T>& z) const {
+  const FaceMatricesIn<T>& in = matrices_.in<T>();
+  for_each(matrices_.executor_, r.range(),
+           JacobiOnFace<T>{static_cast<T>(mass_factor_), static_cast<T>(viscous_factor_), along_normals_,
+                           scaled_, in.mass_diagonal.view(), in.viscous_diagonal.view(), matrices_.hold(),
+                           in.normal.view(), r.view(), z.view()});
+}
+void FaceJacobi::apply(const FaceVectors<float>& r, FaceVectors<float>& z) const {
+  apply_in(r, z);
+}
+void FaceJacobi::apply(const FaceVectors<Real>& r, FaceVectors<Real>& z) const {
+  apply_in(r, z);
+}
+
+}  // namespace curlew

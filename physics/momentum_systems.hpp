@@ -1,0 +1,138 @@
+// Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
+#pragma once
+
+#include <memory>
+
+#include "operators/flux_mass.hpp"
+#include "operators/viscous_form.hpp"
+#include "physics/flow_boundary.hpp"
+#include "solvers/refined_conjugate_gradient.hpp"
+
+namespace curlew {
+
+/// The mass of fluxes M and the viscous form K in precision T, for FaceVectors: rows of K act on velocities,
+/// those of M on the normal parts beside them.
+template <class T>
+struct FaceMatricesIn {
+  FaceMatricesIn(const Executor& executor, const Mesh& mesh, const FluxMass& mass_of_fluxes,
+                 const ViscousForm& viscous_form);
+  ConstantArray<T> mass;     ///< A_f M_fg A_g, one per FacePair [m3]
+  ConstantArray<T> viscous;  ///< K_fg [m]
+  FaceVectors<T> normal;     ///< S / A
+  Field<Face, T> mass_diagonal, viscous_diagonal;
+};
+
+/// What the linear systems of Momentum are made of: M and K, as they are and as solvers iterate with them,
+/// and what the boundary holds. `mass`, `viscous_form`, `boundaries`: outlive them.
+class MomentumMatrices {
+ public:
+  MomentumMatrices(const Executor& executor, const Mesh& mesh, const FlowBoundaries& boundaries,
+                   const FluxMass& mass, const ViscousForm& viscous_form);
+
+  /// Norm of the diagonal of K times v.
+  Real norm_of_friction(const FaceVelocity& velocity) const;
+
+  /// Takes from v what is not free in it, or not free and tangential.
+  void keep_free_part(FaceVectors<float>& velocity) const;
+  void keep_free_tangential_part(FaceVectors<float>& velocity) const;
+
+ private:
+  friend class MomentumSystem;
+  friend class TangentialSystem;
+  friend class FaceJacobi;
+
+  /// Double precision is made when it is first asked for.
+  template <class T>
+  const FaceMatricesIn<T>& in() const;
+  View<Face, const FaceHold> hold() const { return boundaries_.hold().view(); }
+  View<Face, const Vector3> area() const { return mesh_.geometry().face_areas(executor_.space()); }
+
+  Executor executor_;
+  const Mesh& mesh_;
+  const FlowBoundaries& boundaries_;
+  const FluxMass& mass_;
+  const ViscousForm& viscous_form_;
+  FaceMatricesIn<float> single_;
+  mutable std::unique_ptr<FaceMatricesIn<Real>> double_;
+};
+
+/// (a M + b K) v = S times a circulation, on the free parts of v = (U, t).
+class MomentumSystem : public RefinedSystem {
+ public:
+  /// `circulation`: null where no residual is asked for.
+  MomentumSystem(const MomentumMatrices& matrices, Real mass_factor, Real viscous_factor,
+                 const DualCochain<Face>* circulation = nullptr)
+      : matrices_(matrices),
+        mass_factor_(mass_factor),
+        viscous_factor_(viscous_factor),
+        circulation_(circulation) {}
+  void apply(const FaceVectors<float>& v, FaceVectors<float>& image) const override;
+  void apply(const FaceVectors<Real>& v, FaceVectors<Real>& image) const override;
+  void set_residual(const FaceVelocity& v, FaceVelocity& r) const override;
+  void add(Real factor, const FaceVectors<float>& e, FaceVelocity& v) const override;
+  void add(Real factor, const FaceVectors<Real>& e, FaceVelocity& v) const override;
+  Real norm_of_sources(const FaceVelocity& v, FaceVectors<float>& given,
+                       FaceVectors<float>& image) const override;
+
+ private:
+  template <class T>
+  void apply_in(const FaceVectors<T>& v, FaceVectors<T>& image) const;
+  template <class T>
+  void add_in(Real factor, const FaceVectors<T>& e, FaceVelocity& v) const;
+
+  const MomentumMatrices& matrices_;
+  Real mass_factor_, viscous_factor_;
+  const DualCochain<Face>* circulation_;
+};
+
+/// K v = source on the free tangential parts of v; the other parts act through their columns.
+class TangentialSystem : public RefinedSystem {
+ public:
+  /// `source`: null for zero; a v that has one has no other parts. `force`: gets all of K v with every
+  /// residual; null for nothing.
+  explicit TangentialSystem(const MomentumMatrices& matrices, const FaceVelocity* source = nullptr,
+                            FaceVelocity* force = nullptr)
+      : matrices_(matrices), source_(source), force_(force) {}
+  void apply(const FaceVectors<float>& v, FaceVectors<float>& image) const override;
+  void apply(const FaceVectors<Real>& v, FaceVectors<Real>& image) const override;
+  void set_residual(const FaceVelocity& v, FaceVelocity& r) const override;
+  void add(Real factor, const FaceVectors<float>& e, FaceVelocity& v) const override;
+  void add(Real factor, const FaceVectors<Real>& e, FaceVelocity& v) const override;
+  Real norm_of_sources(const FaceVelocity& v, FaceVectors<float>& given,
+                       FaceVectors<float>& image) const override;
+
+ private:
+  template <class T>
+  void apply_in(const FaceVectors<T>& v, FaceVectors<T>& image) const;
+  template <class T>
+  void add_in(Real factor, const FaceVectors<T>& e, FaceVelocity& v) const;
+
+  const MomentumMatrices& matrices_;
+  const FaceVelocity* source_;
+  FaceVelocity* force_;
+};
+
+/// z = r divided by the diagonal of a M + b K: by one number along a face's normal and by another across it.
+class FaceJacobi : public RefinedPreconditioner {
+ public:
+  /// `along_normals`: where fluxes are free too; `scaled`: false for z = r.
+  FaceJacobi(const MomentumMatrices& matrices, Real mass_factor, Real viscous_factor, bool along_normals,
+             bool scaled)
+      : matrices_(matrices),
+        mass_factor_(mass_factor),
+        viscous_factor_(viscous_factor),
+        along_normals_(along_normals),
+        scaled_(scaled) {}
+  void apply(const FaceVectors<float>& r, FaceVectors<float>& z) const override;
+  void apply(const FaceVectors<Real>& r, FaceVectors<Real>& z) const override;
+
+ private:
+  template <class T>
+  void apply_in(const FaceVectors<T>& r, FaceVectors<T>& z) const;
+
+  const MomentumMatrices& matrices_;
+  Real mass_factor_, viscous_factor_;
+  bool along_normals_, scaled_;
+};
+
+}  // namespace curlew

@@ -1,0 +1,140 @@
+// Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
+#include "solvers/refined_conjugate_gradient.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "kernels/vector_kernels.hpp"
+
+namespace curlew {
+
+namespace {
+
+/// By how much one correction reduces the residual at most: what is well above rounding in precision T.
+template <class T>
+constexpr Real reduction = 100 * static_cast<Real>(std::numeric_limits<T>::epsilon());
+/// A correction aims a little below the target, lest its rounding leave the residual just above.
+constexpr Real below_target = 0.9;
+/// A correction in single precision that needs more iterations, or does less, is rounding's victim.
+constexpr int most_iterations_in_single_precision = 300;
+constexpr Real least_reduction_in_single_precision = 0.1;
+
+template <class T>
+struct RoundOnFace {
+  Real factor;
+  View<Face, const Vector3> from;
+  View<Face, FaceVector<T>> to;
+  CURLEW_HOST_DEVICE void operator()(Id<Face> f) const { to[f] = rounded<T>(factor * from[f]); }
+};
+
+/// to = factor from + kept to.
+template <class T>
+struct AccumulateOnFace {
+  Real factor, kept;
+  View<Face, const FaceVector<T>> from;
+  View<Face, FaceVector<float>> to;
+  CURLEW_HOST_DEVICE void operator()(Id<Face> f) const {
+    to[f] = rounded<float>(factor * widened(from[f])) + kept * to[f];
+  }
+};
+
+}  // namespace
+
+template <class T>
+RefinedConjugateGradient::Precision<T>::Precision(const Executor& executor, Extent extent)
+    : correction(executor, extent, "correction", "1"),
+      iteration(alike(correction), alike(correction)),
+      launches(executor) {}
+
+RefinedConjugateGradient::RefinedConjugateGradient(const Executor& executor, Extent extent,
+                                                   SolverControl control)
+    : control_(control), residual_(executor, extent, "residual", "1"), single_(executor, extent) {}
+
+template <class T>
+void RefinedConjugateGradient::start(Precision<T>& precision, Real norm) {
+  precision.correction.fill({});
+  for_each(residual_.executor(), residual_.range(),
+           RoundOnFace<T>{1 / norm, std::as_const(residual_).view(), precision.iteration.residual().view()});
+}
+
+Real RefinedConjugateGradient::improve(Real norm, const RefinedSystem& system,
+                                       const Recall<FaceVectors<float>>& recall) {
+  if (recall.history == nullptr || recall.history->size() == 0) return 1;
+  auto& iteration = single_.iteration;
+  recall.history->improve(recall.matrix, iteration.residual(), single_.correction, iteration.direction());
+  system.apply(single_.correction, iteration.image());
+  linear_combination(-1, iteration.image(), 1, iteration.residual());
+  const Real left = std::sqrt(inner_product(iteration.residual(), iteration.residual()));
+  if (left < 1) return left;
+  start(single_, norm);  // changes that are rounding only
+  return 1;
+}
+
+SolveReport RefinedConjugateGradient::solve(const std::string& unknown, const RefinedSystem& system,
+                                            const RefinedPreconditioner& preconditioner, FaceVelocity& x,
+                                            Real noise, const Recall<FaceVectors<float>>& recall) {
+  const Real reference =
+      system.norm_of_sources(x, single_.iteration.direction(), single_.iteration.image());
+  const Real rounding = 4 * std::numeric_limits<Real>::epsilon() * reference;
+  const SolveGoal goal(unknown, control_, {reference, std::max(rounding, noise)});
+  SolveReport report;
+  Real norm;
+  const auto find_residual = [&] {
+    system.set_residual(x, residual_);
+    norm = std::sqrt(inner_product(residual_, residual_));
+    goal.require_finite(norm, report.iterations);
+  };
+  // Of the history's kind, whatever the precision of the parts that it is the sum of.
+  FaceVectors<float>& change = single_.iteration.change();
+  bool changed = false;
+  const auto add = [&]<class T>(const FaceVectors<T>& correction) {
+    system.add(norm, correction, x);
+    for_each(change.executor(), change.range(),
+             AccumulateOnFace<T>{norm, changed ? Real(1) : Real(0), correction.view(), change.view()});
+    changed = true;
+  };
+  const auto correct = [&]<class T>(Precision<T>& precision, Real left, int limit) {
+    const Real target = std::max(below_target * goal.target() / norm, reduction<T>);
+    ConjugateGradientState state{left, target, report.iterations, limit, Ending::Converged};
+    if (left <= target) return state;
+    state.ending = Ending::None;
+    precision.iteration.start(state);
+    state = iterate<FaceVectors<T>>(precision.launches, precision.iteration, system, preconditioner,
+                                    precision.correction);
+    report.iterations = state.iterations;
+    return state;
+  };
+
+  find_residual();
+  bool is_single = true;
+  for (bool first = true; is_single && norm > goal.target(); first = false) {
+    const Real before = norm;
+    start(single_, norm);
+    const int limit =
+        std::min(control_.max_iterations, report.iterations + most_iterations_in_single_precision);
+    const ConjugateGradientState state = correct(single_, first ? improve(norm, system, recall) : 1, limit);
+    is_single = state.ending == Ending::Converged;
+    if (state.ending == Ending::NotFinite || state.ending == Ending::NoCurvature) break;
+    add(single_.correction);
+    find_residual();
+    if (norm > goal.target() && norm > least_reduction_in_single_precision * before) is_single = false;
+  }
+  if (norm > goal.target() && !double_)
+    double_ = std::make_unique<Precision<Real>>(x.executor(), x.extent());
+  for (Real last_end = std::numeric_limits<Real>::infinity(); norm > goal.target();) {
+    start(*double_, norm);
+    goal.require_progress(correct(*double_, 1, control_.max_iterations), norm);
+    add(double_->correction);
+    find_residual();
+    goal.require_closer(norm, std::exchange(last_end, norm), report.iterations);
+  }
+  report.residual = goal.relative(norm);
+  // A guess that needed no iteration adds nothing to those it was made of.
+  if (recall.history != nullptr && report.iterations > 0)
+    recall.history->append(recall.matrix, change, single_.iteration.image());
+  return report;
+}
+
+}  // namespace curlew
