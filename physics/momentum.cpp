@@ -295,8 +295,7 @@ SolveReport Momentum::convection(const PrimalCochain<Face>& flux, const FaceVelo
   if (settings_.convection != ConvectionScheme::Central) subtract_upwind_part(flux, velocity);
 
   // W is a difference of what is as large as U v: in a uniform stream nothing but rounding.
-  const Real size =
-      std::sqrt(sum(executor_, flux.owned(), ScaledSquareOfFace{flux.view(), velocity.view()}));
+  const Real size = std::sqrt(sum(executor_, flux.owned(), ScaledSquareOfFace{flux.view(), velocity.view()}));
   const SolveReport report = solver_.close_transposed(transported_, size, transposed_, force_);
   for_each(executor_, transported_.range(),
            ConvectiveForceOnFace{cells_of, area, face_centroid, cell_centroid, std::as_const(outflow_).view(),

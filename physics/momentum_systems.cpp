@@ -366,8 +366,8 @@ Real TangentialSystem::norm_of_sources(const FaceVelocity& v, FaceVectors<float>
                                        FaceVectors<float>& image) const {
   const MomentumMatrices& m = matrices_;
   if (source_ != nullptr) {
-    return std::sqrt(sum(m.executor_, v.owned(),
-                         SquaredFreeTangentialPartOfFace{m.hold(), m.area(), source_->view()}));
+    return std::sqrt(
+        sum(m.executor_, v.owned(), SquaredFreeTangentialPartOfFace{m.hold(), m.area(), source_->view()}));
   }
   for_each(m.executor_, v.range(), GivenOrNormalPartOnFace{m.hold(), m.area(), v.view(), given.view()});
   apply(given, image);
@@ -380,10 +380,10 @@ void TangentialSystem::set_residual(const FaceVelocity& v, FaceVelocity& r) cons
   const MemorySpace space = m.executor_.space();
   m.viscous_form_.matrix().stencil().visit_parts(space, [&](Range<Face> range, auto rows) {
     for_each(m.executor_, range,
-             TangentialResidualOnFace<decltype(rows)>{
-                 rows, m.viscous_form_.matrix().entries(space), m.hold(), m.area(), v.view(),
-                 source_ != nullptr, (source_ ? *source_ : v).view(), force_ != nullptr,
-                 (force_ ? *force_ : r).view(), r.view()});
+             TangentialResidualOnFace<decltype(rows)>{rows, m.viscous_form_.matrix().entries(space), m.hold(),
+                                                      m.area(), v.view(), source_ != nullptr,
+                                                      (source_ ? *source_ : v).view(), force_ != nullptr,
+                                                      (force_ ? *force_ : r).view(), r.view()});
   });
 }
 

@@ -133,8 +133,8 @@ SolveGoal::SolveGoal(const std::string& unknown, const SolverControl& control, R
     : unknown_(unknown), relative_tolerance_(control.relative_tolerance), reference_(scale.reference) {
   // Inner products of what is smaller underflow; a fluid at rest gets there.
   constexpr Real smallest = 1e-140;
-  target_ = std::max(
-      {relative_tolerance_ * reference_, control.absolute_tolerance, scale.rounding, smallest});
+  target_ =
+      std::max({relative_tolerance_ * reference_, control.absolute_tolerance, scale.rounding, smallest});
   if (!std::isfinite(target_)) fail("met a reference that is not a number or infinite", 0, target_);
 }
 
@@ -151,8 +151,7 @@ void SolveGoal::require_finite(Real residual, int iterations) const {
 
 void SolveGoal::require_progress(const State& state, Real unit) const {
   const Real residual = unit * state.residual;
-  if (state.ending == Ending::NotFinite)
-    fail("met a value that is not a number", state.iterations, residual);
+  if (state.ending == Ending::NotFinite) fail("met a value that is not a number", state.iterations, residual);
   if (state.ending == Ending::AtTheLimit) fail("did not converge", state.iterations, residual);
   if (state.ending == Ending::NoCurvature) {
     fail("met a direction without positive curvature (an operator that is not positive definite)",

@@ -75,8 +75,7 @@ Real RefinedConjugateGradient::improve(Real norm, const RefinedSystem& system,
 SolveReport RefinedConjugateGradient::solve(const std::string& unknown, const RefinedSystem& system,
                                             const RefinedPreconditioner& preconditioner, FaceVelocity& x,
                                             Real noise, const Recall<FaceVectors<float>>& recall) {
-  const Real reference =
-      system.norm_of_sources(x, single_.iteration.direction(), single_.iteration.image());
+  const Real reference = system.norm_of_sources(x, single_.iteration.direction(), single_.iteration.image());
   const Real rounding = 4 * std::numeric_limits<Real>::epsilon() * reference;
   const SolveGoal goal(unknown, control_, {reference, std::max(rounding, noise)});
   SolveReport report;
@@ -121,8 +120,7 @@ SolveReport RefinedConjugateGradient::solve(const std::string& unknown, const Re
     find_residual();
     if (norm > goal.target() && norm > least_reduction_in_single_precision * before) is_single = false;
   }
-  if (norm > goal.target() && !double_)
-    double_ = std::make_unique<Precision<Real>>(x.executor(), x.extent());
+  if (norm > goal.target() && !double_) double_ = std::make_unique<Precision<Real>>(x.executor(), x.extent());
   for (Real last_end = std::numeric_limits<Real>::infinity(); norm > goal.target();) {
     start(*double_, norm);
     goal.require_progress(correct(*double_, 1, control_.max_iterations), norm);
