@@ -29,21 +29,21 @@ struct alignas(4 * sizeof(T)) FaceVector {
 
 /// Of the three components.
 template <class T>
-CURLEW_HOST_DEVICE T own_dot(FaceVector<T> a, FaceVector<T> b) {
+CURLEW_HOST_DEVICE inline T own_dot(FaceVector<T> a, FaceVector<T> b) {
   return a.x * b.x + a.y * b.y + a.z * b.z;
 }
 /// The same in double precision, where squares of small numbers do not underflow.
 template <class T>
-CURLEW_HOST_DEVICE Real dot(FaceVector<T> a, FaceVector<T> b) {
+CURLEW_HOST_DEVICE inline Real dot(FaceVector<T> a, FaceVector<T> b) {
   return static_cast<Real>(a.x) * static_cast<Real>(b.x) + static_cast<Real>(a.y) * static_cast<Real>(b.y) +
          static_cast<Real>(a.z) * static_cast<Real>(b.z);
 }
 template <class T>
-CURLEW_HOST_DEVICE Vector3 widened(FaceVector<T> a) {
+CURLEW_HOST_DEVICE inline Vector3 widened(FaceVector<T> a) {
   return {static_cast<Real>(a.x), static_cast<Real>(a.y), static_cast<Real>(a.z)};
 }
 template <class T>
-CURLEW_HOST_DEVICE FaceVector<T> rounded(Vector3 a) {
+CURLEW_HOST_DEVICE inline FaceVector<T> rounded(Vector3 a) {
   return {static_cast<T>(a.x), static_cast<T>(a.y), static_cast<T>(a.z), 0};
 }
 

@@ -11,20 +11,20 @@ CURLEW_HOST_DEVICE inline Vector3 along(Vector3 v, Vector3 area) {
 }
 /// The normal is of unit length.
 template <class T>
-CURLEW_HOST_DEVICE FaceVector<T> along(FaceVector<T> v, FaceVector<T> normal) {
+CURLEW_HOST_DEVICE inline FaceVector<T> along(FaceVector<T> v, FaceVector<T> normal) {
   return own_dot(v, normal) * normal;
 }
 
 /// The part of v that the boundary leaves free, on a face with a vector along its normal.
 template <class V>
-CURLEW_HOST_DEVICE V free_part(V v, FaceHold hold, V normal) {
+CURLEW_HOST_DEVICE inline V free_part(V v, FaceHold hold, V normal) {
   if (hold == FaceHold::All) return {};
   return hold == FaceHold::Normal ? v - along(v, normal) : v;
 }
 
 /// What of it is tangential.
 template <class V>
-CURLEW_HOST_DEVICE V free_tangential_part(V v, FaceHold hold, V normal) {
+CURLEW_HOST_DEVICE inline V free_tangential_part(V v, FaceHold hold, V normal) {
   return hold == FaceHold::All ? V{} : v - along(v, normal);
 }
 

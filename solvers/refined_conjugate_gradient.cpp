@@ -98,7 +98,8 @@ SolveReport RefinedConjugateGradient::solve(const std::string& unknown, const Re
     const Real target = std::max(below_target * goal.target() / norm, reduction<T>);
     ConjugateGradientState state{left, target, report.iterations, limit, Ending::Converged};
     if (left <= target) return state;
-    state.ending = Ending::None;
+    state.ending = report.iterations < limit ? Ending::None : Ending::AtTheLimit;
+    if (state.ending != Ending::None) return state;
     precision.iteration.start(state);
     state = iterate<FaceVectors<T>>(precision.launches, precision.iteration, system, preconditioner,
                                     precision.correction);
