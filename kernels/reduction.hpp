@@ -247,6 +247,28 @@ inline void sum_over_ranks(const Executor& executor, BinnedSum* sum) {
   copy_bytes(sum, executor.space(), &value, MemorySpace::Host, sizeof value);
 }
 
+/// A sum over several ranges in turn, left in the memory of the executor.
+class SumInParts {
+ public:
+  SumInParts(const Executor& executor, BinnedSum* result) : executor_(executor), result_(result) {}
+  template <class E, class Term>
+  void add(Range<E> range, const Term& term) {
+    if (empty_) {
+      own_sum(executor_, range, term, result_);
+    } else {
+      add_own_sum(executor_, range, term, result_);
+    }
+    empty_ = false;
+  }
+  /// To be called once all is added, and something was.
+  void finish() { sum_over_ranks(executor_, result_); }
+
+ private:
+  const Executor& executor_;
+  BinnedSum* result_;
+  bool empty_ = true;
+};
+
 }  // namespace detail
 
 /// Leaves the same sum in `result`, in the memory of the executor, for kernels that go on with it; the host

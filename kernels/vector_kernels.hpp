@@ -31,18 +31,20 @@ struct CopyOnEntity {
   CURLEW_HOST_DEVICE void operator()(Id<E> i) const { y[i] = x[i]; }
 };
 
-/// A step of conjugate gradients, x += alpha p and r -= alpha A p, in one pass. Alpha: a number or where to
-/// find it.
+/// A step of conjugate gradients, x += alpha p and r -= alpha A p, and r_i . r_i then: a term of a sum that
+/// is formed in the same pass. Alpha: a number or where to find it.
 template <class E, class T = Real, class Alpha = Real>
 struct ConjugateGradientStepOnEntity {
   Alpha alpha;
   View<E, const T> direction, image;
   View<E, T> x, residual;
-  CURLEW_HOST_DEVICE void operator()(Id<E> i) const {
-    if (!applies(alpha)) return;
-    const Real a = value_of(alpha);
-    x[i] += a * direction[i];
-    residual[i] -= a * image[i];
+  CURLEW_HOST_DEVICE Real operator()(Id<E> i) const {
+    if (applies(alpha)) {
+      const Real a = value_of(alpha);
+      x[i] += a * direction[i];
+      residual[i] -= a * image[i];
+    }
+    return dot(residual[i], residual[i]);
   }
 };
 
@@ -101,12 +103,27 @@ void subtract_from(const F& b, F& r) {
            SubtractedFromOnEntity<typename F::Entity, typename F::Value>{b.view(), r.view()});
 }
 
-/// x += alpha direction and residual -= alpha image.
+namespace detail {
+
 template <class X, class Y>
-void conjugate_gradient_step(FactorInMemory alpha, const X& direction, const Y& image, X& x, Y& residual) {
-  for_each(x.executor(), x.range(),
-           ConjugateGradientStepOnEntity<typename X::Entity, typename X::Value, FactorInMemory>{
-               alpha, direction.view(), image.view(), x.view(), residual.view()});
+void conjugate_gradient_step(FactorInMemory alpha, const X& direction, const Y& image, X& x, Y& residual,
+                             SumInParts& squared) {
+  const ConjugateGradientStepOnEntity<typename X::Entity, typename X::Value, FactorInMemory> step{
+      alpha, direction.view(), image.view(), x.view(), residual.view()};
+  squared.add(x.owned(), step);
+  for_each(x.executor(), Range<typename X::Entity>(x.owned().last(), x.size()), step);
+}
+
+}  // namespace detail
+
+/// x += alpha direction and residual -= alpha image; then `squared` gets residual . residual, in the memory
+/// of the executor.
+template <class X, class Y>
+void conjugate_gradient_step(FactorInMemory alpha, const X& direction, const Y& image, X& x, Y& residual,
+                             BinnedSum* squared) {
+  detail::SumInParts sum(x.executor(), squared);
+  detail::conjugate_gradient_step(alpha, direction, image, x, residual, sum);
+  sum.finish();
 }
 
 /// direction = correction + beta direction; for beta = 0 what it was does not matter.

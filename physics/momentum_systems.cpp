@@ -1,6 +1,7 @@
 // Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
 #include "physics/momentum_systems.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 #include <vector>
@@ -76,9 +77,9 @@ struct TangentialForceOnFace {
   View<FacePair, const T> viscous;
   View<Face, const FaceHold> hold;
   View<Face, const FaceVector<T>> normal, velocity;
-  View<Face, FaceVector<T>> force;
+  View<Face, FaceVector<T>> image;
   CURLEW_HOST_DEVICE void operator()(Id<Face> f) const {
-    force[f] = free_tangential_part(row_times(faces_of, viscous, velocity, f), hold[f], normal[f]);
+    image[f] = free_tangential_part(row_times(faces_of, viscous, velocity, f), hold[f], normal[f]);
   }
 };
 
@@ -146,6 +147,17 @@ struct KeepFreeTangentialPartOnFace {
   }
 };
 
+/// Of a system's kernel, which it runs, the term of v . A v.
+template <class Kernel>
+struct ProductOfFace {
+  Kernel kernel;
+  CURLEW_HOST_DEVICE Real operator()(Id<Face> f) const {
+    kernel(f);
+    return dot(kernel.velocity[f], kernel.image[f]);
+  }
+};
+
+/// z, and r . z of a face.
 template <class T>
 struct JacobiOnFace {
   T mass_factor, viscous_factor;
@@ -154,7 +166,7 @@ struct JacobiOnFace {
   View<Face, const FaceHold> hold;
   View<Face, const FaceVector<T>> normal, r;
   View<Face, FaceVector<T>> z;
-  CURLEW_HOST_DEVICE void operator()(Id<Face> f) const {
+  CURLEW_HOST_DEVICE Real operator()(Id<Face> f) const {
     const T friction = viscous_factor * viscous[f];
     const T across = scaled ? friction : T(1), along = scaled ? mass_factor * mass[f] + friction : T(1);
     const T part = own_dot(r[f], normal[f]);
@@ -164,6 +176,7 @@ struct JacobiOnFace {
     if (hold[f] != FaceHold::All && across > 0) result += (1 / across) * (r[f] - part * normal[f]);
     result.normal = divided;
     z[f] = result;
+    return dot(r[f], result);
   }
 };
 
@@ -289,24 +302,18 @@ void MomentumMatrices::keep_free_tangential_part(FaceVectors<float>& velocity) c
            KeepFreeTangentialPartOnFace{hold(), single_.normal.view(), velocity.view()});
 }
 
-template <class T>
-void MomentumSystem::apply_in(const FaceVectors<T>& v, FaceVectors<T>& image) const {
+template <class T, class Launch>
+void MomentumSystem::visit_kernels(const FaceVectors<T>& v, FaceVectors<T>& image,
+                                   const Launch& launch) const {
   const MomentumMatrices& m = matrices_;
   const FaceMatricesIn<T>& in = m.in<T>();
   exchange_ghosts(m.mesh_.domain(), v);
   const MemorySpace space = m.executor_.space();
   m.mass_.matrix().stencil().visit_parts(space, [&](Range<Face> range, auto rows) {
-    for_each(m.executor_, range,
-             MomentumOnFace<T, decltype(rows)>{rows, view(in.mass, space), view(in.viscous, space),
-                                               static_cast<T>(mass_factor_), static_cast<T>(viscous_factor_),
-                                               m.hold(), in.normal.view(), v.view(), image.view()});
+    launch(range, MomentumOnFace<T, decltype(rows)>{
+                      rows, view(in.mass, space), view(in.viscous, space), static_cast<T>(mass_factor_),
+                      static_cast<T>(viscous_factor_), m.hold(), in.normal.view(), v.view(), image.view()});
   });
-}
-void MomentumSystem::apply(const FaceVectors<float>& v, FaceVectors<float>& image) const {
-  apply_in(v, image);
-}
-void MomentumSystem::apply(const FaceVectors<Real>& v, FaceVectors<Real>& image) const {
-  apply_in(v, image);
 }
 
 Real MomentumSystem::norm_of_sources(const FaceVelocity& v, FaceVectors<float>& given,
@@ -343,23 +350,17 @@ void MomentumSystem::add(Real factor, const FaceVectors<Real>& e, FaceVelocity& 
   add_in(factor, e, v);
 }
 
-template <class T>
-void TangentialSystem::apply_in(const FaceVectors<T>& v, FaceVectors<T>& image) const {
+template <class T, class Launch>
+void TangentialSystem::visit_kernels(const FaceVectors<T>& v, FaceVectors<T>& image,
+                                     const Launch& launch) const {
   const MomentumMatrices& m = matrices_;
   const FaceMatricesIn<T>& in = m.in<T>();
   exchange_ghosts(m.mesh_.domain(), v);
   const MemorySpace space = m.executor_.space();
   m.viscous_form_.matrix().stencil().visit_parts(space, [&](Range<Face> range, auto rows) {
-    for_each(m.executor_, range,
-             TangentialForceOnFace<T, decltype(rows)>{rows, view(in.viscous, space), m.hold(),
-                                                      in.normal.view(), v.view(), image.view()});
+    launch(range, TangentialForceOnFace<T, decltype(rows)>{rows, view(in.viscous, space), m.hold(),
+                                                           in.normal.view(), v.view(), image.view()});
   });
-}
-void TangentialSystem::apply(const FaceVectors<float>& v, FaceVectors<float>& image) const {
-  apply_in(v, image);
-}
-void TangentialSystem::apply(const FaceVectors<Real>& v, FaceVectors<Real>& image) const {
-  apply_in(v, image);
 }
 
 Real TangentialSystem::norm_of_sources(const FaceVelocity& v, FaceVectors<float>& given,
@@ -399,19 +400,73 @@ void TangentialSystem::add(Real factor, const FaceVectors<Real>& e, FaceVelocity
   add_in(factor, e, v);
 }
 
+template <class System>
 template <class T>
-void FaceJacobi::apply_in(const FaceVectors<T>& r, FaceVectors<T>& z) const {
+void FaceSystem<System>::apply_in(const FaceVectors<T>& v, FaceVectors<T>& image) const {
+  static_cast<const System&>(*this).visit_kernels(
+      v, image, [&](Range<Face> range, const auto& kernel) { for_each(v.executor(), range, kernel); });
+}
+template <class System>
+void FaceSystem<System>::apply(const FaceVectors<float>& v, FaceVectors<float>& image) const {
+  apply_in(v, image);
+}
+template <class System>
+void FaceSystem<System>::apply(const FaceVectors<Real>& v, FaceVectors<Real>& image) const {
+  apply_in(v, image);
+}
+
+template <class System>
+template <class T>
+void FaceSystem<System>::apply_with_product_in(const FaceVectors<T>& v, FaceVectors<T>& image,
+                                               BinnedSum* product) const {
+  detail::SumInParts sum(v.executor(), product);
+  static_cast<const System&>(*this).visit_kernels(v, image, [&]<class K>(Range<Face> range, const K& kernel) {
+    sum.add(Range<Face>(range.first(), std::clamp(v.owned().last(), range.first(), range.last())),
+            ProductOfFace<K>{kernel});
+  });
+  sum.finish();
+}
+template <class System>
+void FaceSystem<System>::apply_with_product(const FaceVectors<float>& v, FaceVectors<float>& image,
+                                            BinnedSum* product) const {
+  apply_with_product_in(v, image, product);
+}
+template <class System>
+void FaceSystem<System>::apply_with_product(const FaceVectors<Real>& v, FaceVectors<Real>& image,
+                                            BinnedSum* product) const {
+  apply_with_product_in(v, image, product);
+}
+
+template <class T>
+auto FaceJacobi::kernel(const FaceVectors<T>& r, FaceVectors<T>& z) const {
   const FaceMatricesIn<T>& in = matrices_.in<T>();
-  for_each(matrices_.executor_, r.range(),
-           JacobiOnFace<T>{static_cast<T>(mass_factor_), static_cast<T>(viscous_factor_), along_normals_,
-                           scaled_, in.mass_diagonal.view(), in.viscous_diagonal.view(), matrices_.hold(),
-                           in.normal.view(), r.view(), z.view()});
+  return JacobiOnFace<T>{static_cast<T>(mass_factor_),
+                         static_cast<T>(viscous_factor_),
+                         along_normals_,
+                         scaled_,
+                         in.mass_diagonal.view(),
+                         in.viscous_diagonal.view(),
+                         matrices_.hold(),
+                         in.normal.view(),
+                         r.view(),
+                         z.view()};
 }
 void FaceJacobi::apply(const FaceVectors<float>& r, FaceVectors<float>& z) const {
-  apply_in(r, z);
+  for_each(r.executor(), r.range(), kernel(r, z));
 }
 void FaceJacobi::apply(const FaceVectors<Real>& r, FaceVectors<Real>& z) const {
-  apply_in(r, z);
+  for_each(r.executor(), r.range(), kernel(r, z));
 }
+void FaceJacobi::apply_with_product(const FaceVectors<float>& r, FaceVectors<float>& z,
+                                    BinnedSum* product) const {
+  sum(r.executor(), r.owned(), kernel(r, z), product);
+}
+void FaceJacobi::apply_with_product(const FaceVectors<Real>& r, FaceVectors<Real>& z,
+                                    BinnedSum* product) const {
+  sum(r.executor(), r.owned(), kernel(r, z), product);
+}
+
+template class FaceSystem<MomentumSystem>;
+template class FaceSystem<TangentialSystem>;
 
 }  // namespace curlew

@@ -56,8 +56,26 @@ class MomentumMatrices {
   mutable std::unique_ptr<FaceMatricesIn<Real>> double_;
 };
 
+/// What the systems have in common: products in either precision, of one kernel each.
+template <class System>
+class FaceSystem : public RefinedSystem {
+ public:
+  void apply(const FaceVectors<float>& v, FaceVectors<float>& image) const override;
+  void apply(const FaceVectors<Real>& v, FaceVectors<Real>& image) const override;
+  void apply_with_product(const FaceVectors<float>& v, FaceVectors<float>& image,
+                          BinnedSum* product) const override;
+  void apply_with_product(const FaceVectors<Real>& v, FaceVectors<Real>& image,
+                          BinnedSum* product) const override;
+
+ private:
+  template <class T>
+  void apply_in(const FaceVectors<T>& v, FaceVectors<T>& image) const;
+  template <class T>
+  void apply_with_product_in(const FaceVectors<T>& v, FaceVectors<T>& image, BinnedSum* product) const;
+};
+
 /// (a M + b K) v = S times a circulation, on the free parts of v = (U, t).
-class MomentumSystem : public RefinedSystem {
+class MomentumSystem : public FaceSystem<MomentumSystem> {
  public:
   /// `circulation`: null where no residual is asked for.
   MomentumSystem(const MomentumMatrices& matrices, Real mass_factor, Real viscous_factor,
@@ -66,8 +84,6 @@ class MomentumSystem : public RefinedSystem {
         mass_factor_(mass_factor),
         viscous_factor_(viscous_factor),
         circulation_(circulation) {}
-  void apply(const FaceVectors<float>& v, FaceVectors<float>& image) const override;
-  void apply(const FaceVectors<Real>& v, FaceVectors<Real>& image) const override;
   void set_residual(const FaceVelocity& v, FaceVelocity& r) const override;
   void add(Real factor, const FaceVectors<float>& e, FaceVelocity& v) const override;
   void add(Real factor, const FaceVectors<Real>& e, FaceVelocity& v) const override;
@@ -75,8 +91,11 @@ class MomentumSystem : public RefinedSystem {
                        FaceVectors<float>& image) const override;
 
  private:
-  template <class T>
-  void apply_in(const FaceVectors<T>& v, FaceVectors<T>& image) const;
+  friend FaceSystem<MomentumSystem>;
+
+  /// Calls `launch(range, kernel)` for ranges that together are all faces.
+  template <class T, class Launch>
+  void visit_kernels(const FaceVectors<T>& v, FaceVectors<T>& image, const Launch& launch) const;
   template <class T>
   void add_in(Real factor, const FaceVectors<T>& e, FaceVelocity& v) const;
 
@@ -86,15 +105,13 @@ class MomentumSystem : public RefinedSystem {
 };
 
 /// K v = source on the free tangential parts of v; the other parts act through their columns.
-class TangentialSystem : public RefinedSystem {
+class TangentialSystem : public FaceSystem<TangentialSystem> {
  public:
   /// `source`: null for zero; a v that has one has no other parts. `force`: gets all of K v with every
   /// residual; null for nothing.
   explicit TangentialSystem(const MomentumMatrices& matrices, const FaceVelocity* source = nullptr,
                             FaceVelocity* force = nullptr)
       : matrices_(matrices), source_(source), force_(force) {}
-  void apply(const FaceVectors<float>& v, FaceVectors<float>& image) const override;
-  void apply(const FaceVectors<Real>& v, FaceVectors<Real>& image) const override;
   void set_residual(const FaceVelocity& v, FaceVelocity& r) const override;
   void add(Real factor, const FaceVectors<float>& e, FaceVelocity& v) const override;
   void add(Real factor, const FaceVectors<Real>& e, FaceVelocity& v) const override;
@@ -102,8 +119,11 @@ class TangentialSystem : public RefinedSystem {
                        FaceVectors<float>& image) const override;
 
  private:
-  template <class T>
-  void apply_in(const FaceVectors<T>& v, FaceVectors<T>& image) const;
+  friend FaceSystem<TangentialSystem>;
+
+  /// Calls `launch(range, kernel)` for ranges that together are all faces.
+  template <class T, class Launch>
+  void visit_kernels(const FaceVectors<T>& v, FaceVectors<T>& image, const Launch& launch) const;
   template <class T>
   void add_in(Real factor, const FaceVectors<T>& e, FaceVelocity& v) const;
 
@@ -125,10 +145,14 @@ class FaceJacobi : public RefinedPreconditioner {
         scaled_(scaled) {}
   void apply(const FaceVectors<float>& r, FaceVectors<float>& z) const override;
   void apply(const FaceVectors<Real>& r, FaceVectors<Real>& z) const override;
+  void apply_with_product(const FaceVectors<float>& r, FaceVectors<float>& z,
+                          BinnedSum* product) const override;
+  void apply_with_product(const FaceVectors<Real>& r, FaceVectors<Real>& z,
+                          BinnedSum* product) const override;
 
  private:
   template <class T>
-  void apply_in(const FaceVectors<T>& r, FaceVectors<T>& z) const;
+  auto kernel(const FaceVectors<T>& r, FaceVectors<T>& z) const;
 
   const MomentumMatrices& matrices_;
   Real mass_factor_, viscous_factor_;

@@ -83,22 +83,45 @@ State ConjugateGradientIteration<X>::state() const {
 }
 
 template <class X>
+void Preconditioner<X>::apply_with_product(const Paired<X>& r, X& z, BinnedSum* product) const {
+  apply(r, z);
+  inner_product(r, z, product);
+}
+
+template <class X>
 void ConjugateGradientIteration<X>::advance(const Operator<X, Paired<X>>& a,
                                             const Preconditioner<X>& preconditioner, X& x) {
+  const auto apply = [&](const X& p, Paired<X>& image, BinnedSum* product) {
+    a.apply(p, image);
+    inner_product(image, p, product);
+  };
+  advance_by(apply, preconditioner, x);
+}
+
+template <class X>
+void ConjugateGradientIteration<X>::advance(const FusedOperator<X>& a,
+                                            const Preconditioner<X>& preconditioner, X& x) {
+  const auto apply = [&](const X& p, Paired<X>& image, BinnedSum* product) {
+    a.apply_with_product(p, image, product);
+  };
+  advance_by(apply, preconditioner, x);
+}
+
+template <class X>
+template <class Apply>
+void ConjugateGradientIteration<X>::advance_by(const Apply& apply, const Preconditioner<X>& preconditioner,
+                                               X& x) {
   const Range<One> one(0, 1);
   State* const data = state_.data();
   const View<One, State> state(data, 1);
   const InnerProduct product(sum_.data(), 1);
 
-  preconditioner.apply(residual_, correction_);
-  inner_product(residual_, correction_, sum_.data());
+  preconditioner.apply_with_product(residual_, correction_, sum_.data());
   for_each(executor(), one, DirectionOnState{product, state});
   next_direction(FactorInMemory(&data->beta, 1), correction_, direction_);
-  a.apply(direction_, image_);
-  inner_product(image_, direction_, sum_.data());
+  apply(direction_, image_, sum_.data());
   for_each(executor(), one, StepLengthOnState{product, state});
-  conjugate_gradient_step(FactorInMemory(&data->alpha, 1), direction_, image_, x, residual_);
-  inner_product(residual_, residual_, sum_.data());
+  conjugate_gradient_step(FactorInMemory(&data->alpha, 1), direction_, image_, x, residual_, sum_.data());
   for_each(executor(), one, EndingOnState{product, state});
 }
 
@@ -112,9 +135,9 @@ Real ConjugateGradient<X>::set_residual(const Operator<X, Paired<X>>& a, const P
   return std::sqrt(inner_product(residual, residual));
 }
 
-template <class X>
-State iterate(LaunchSequence& launches, ConjugateGradientIteration<X>& iteration,
-              const Operator<X, Paired<X>>& a, const Preconditioner<X>& preconditioner, X& x) {
+template <class A, class X>
+State iterate(LaunchSequence& launches, ConjugateGradientIteration<X>& iteration, const A& a,
+              const Preconditioner<X>& preconditioner, X& x) {
   // The host sees its own memory at once. A device it asks now and then, lest the device wait for the answer:
   // what is launched beyond the end, in vain, is at most a sixteenth.
   const bool on_host = iteration.executor().space() == MemorySpace::Host;
@@ -192,7 +215,7 @@ SolveReport ConjugateGradient<X>::solve(const Operator<X, Paired<X>>& a,
       state.ending = Ending::AtTheLimit;
     } else {
       iteration_.start(state);
-      state = iterate(launches_, iteration_, a, preconditioner, x);
+      state = iterate<Operator<X, Paired<X>>>(launches_, iteration_, a, preconditioner, x);
     }
     goal.require_progress(state, 1);
     report.iterations = state.iterations;
@@ -216,11 +239,16 @@ template class ConjugateGradientIteration<StreamVelocity>;
 template class ConjugateGradient<PrimalCochain<Node>>;
 template class ConjugateGradient<DualCochain<Cell>>;
 template class ConjugateGradient<StreamVelocity>;
+template class Preconditioner<PrimalCochain<Node>>;
+template class Preconditioner<FaceVectors<float>>;
+template class Preconditioner<FaceVectors<Real>>;
+template class Preconditioner<DualCochain<Cell>>;
+template class Preconditioner<StreamVelocity>;
 template State iterate(LaunchSequence&, ConjugateGradientIteration<FaceVectors<float>>&,
-                       const Operator<FaceVectors<float>, FaceVectors<float>>&,
-                       const Preconditioner<FaceVectors<float>>&, FaceVectors<float>&);
+                       const FusedOperator<FaceVectors<float>>&, const Preconditioner<FaceVectors<float>>&,
+                       FaceVectors<float>&);
 template State iterate(LaunchSequence&, ConjugateGradientIteration<FaceVectors<Real>>&,
-                       const Operator<FaceVectors<Real>, FaceVectors<Real>>&,
-                       const Preconditioner<FaceVectors<Real>>&, FaceVectors<Real>&);
+                       const FusedOperator<FaceVectors<Real>>&, const Preconditioner<FaceVectors<Real>>&,
+                       FaceVectors<Real>&);
 
 }  // namespace curlew

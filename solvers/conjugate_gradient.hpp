@@ -65,10 +65,15 @@ class ConjugateGradientIteration {
   void start(const ConjugateGradientState& state);
   /// Makes a step of x, but for one that has ended.
   void advance(const Operator<X, Paired<X>>& a, const Preconditioner<X>& preconditioner, X& x);
+  void advance(const FusedOperator<X>& a, const Preconditioner<X>& preconditioner, X& x);
   /// On a device this waits for the iterations launched.
   ConjugateGradientState state() const;
 
  private:
+  /// `apply(p, A p, sum)` applies the matrix and leaves p . A p in the sum.
+  template <class Apply>
+  void advance_by(const Apply& apply, const Preconditioner<X>& preconditioner, X& x);
+
   Paired<X> residual_, image_;  // r, A p
   X direction_, correction_;    // p, z
   X change_;
@@ -77,10 +82,9 @@ class ConjugateGradientIteration {
 };
 
 /// Iterates until there is a reason to end, which is in the state returned. `launches`: of this iteration.
-template <class X>
-ConjugateGradientState iterate(LaunchSequence& launches, ConjugateGradientIteration<X>& iteration,
-                               const Operator<X, Paired<X>>& a, const Preconditioner<X>& preconditioner,
-                               X& x);
+template <class A, class X>
+ConjugateGradientState iterate(LaunchSequence& launches, ConjugateGradientIteration<X>& iteration, const A& a,
+                               const Preconditioner<X>& preconditioner, X& x);
 
 /// What a solve is to reach, and its failures: DivergedErrors that name the unknown. Converged when the true
 /// residual's l2 norm is at most max(relative tolerance x reference, absolute tolerance, rounding).

@@ -61,7 +61,6 @@ std::unique_ptr<Preconditioner<X>> make_preconditioner(Preconditioning precondit
 }
 
 template class IdentityPreconditioner<PrimalCochain<Node>>;
-template class IdentityPreconditioner<Field<Face, Vector3>>;
 template class IdentityPreconditioner<DualCochain<Cell>>;
 template class JacobiPreconditioner<PrimalCochain<Node>>;
 template class JacobiPreconditioner<DualCochain<Cell>>;

@@ -101,8 +101,8 @@ SolveReport RefinedConjugateGradient::solve(const std::string& unknown, const Re
     state.ending = report.iterations < limit ? Ending::None : Ending::AtTheLimit;
     if (state.ending != Ending::None) return state;
     precision.iteration.start(state);
-    state = iterate<FaceVectors<T>>(precision.launches, precision.iteration, system, preconditioner,
-                                    precision.correction);
+    state = iterate<FusedOperator<FaceVectors<T>>, FaceVectors<T>>(
+        precision.launches, precision.iteration, system, preconditioner, precision.correction);
     report.iterations = state.iterations;
     return state;
   };

@@ -11,11 +11,10 @@ namespace curlew {
 
 /// A x = b with a symmetric positive definite A on what is free of face velocities. As an operator it is A in
 /// either precision.
-class RefinedSystem : public Operator<FaceVectors<float>, FaceVectors<float>>,
-                      public Operator<FaceVectors<Real>, FaceVectors<Real>> {
+class RefinedSystem : public FusedOperator<FaceVectors<float>>, public FusedOperator<FaceVectors<Real>> {
  public:
-  using Operator<FaceVectors<float>, FaceVectors<float>>::apply;
-  using Operator<FaceVectors<Real>, FaceVectors<Real>>::apply;
+  using FusedOperator<FaceVectors<float>>::apply;
+  using FusedOperator<FaceVectors<Real>>::apply;
   void apply_transpose(const FaceVectors<float>& x, FaceVectors<float>& y) const override { apply(x, y); }
   void apply_transpose(const FaceVectors<Real>& x, FaceVectors<Real>& y) const override { apply(x, y); }
 

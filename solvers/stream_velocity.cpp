@@ -47,11 +47,11 @@ Real inner_product(const StreamAndFaceValues<a>& x, const StreamAndFaceValues<b>
 }
 template <Cochain a, Cochain b>
 void inner_product(const StreamAndFaceValues<a>& x, const StreamAndFaceValues<b>& y, BinnedSum* result) {
-  const Executor& executor = x.executor();
-  detail::own_sum(executor, x.stream.owned(), product_of(x.stream, y.stream), result);
-  detail::add_own_sum(executor, x.loop.owned(), product_of(x.loop, y.loop), result);
-  detail::add_own_sum(executor, x.velocity.owned(), product_of(x.velocity, y.velocity), result);
-  detail::sum_over_ranks(executor, result);
+  detail::SumInParts sum(x.executor(), result);
+  sum.add(x.stream.owned(), product_of(x.stream, y.stream));
+  sum.add(x.loop.owned(), product_of(x.loop, y.loop));
+  sum.add(x.velocity.owned(), product_of(x.velocity, y.velocity));
+  sum.finish();
 }
 template <Cochain kind>
 void copy(const StreamAndFaceValues<kind>& x, StreamAndFaceValues<kind>& y) {
@@ -68,10 +68,13 @@ void subtract_from(const StreamAndFaceValues<kind>& b, StreamAndFaceValues<kind>
 template <Cochain primal, Cochain dual>
 void conjugate_gradient_step(FactorInMemory alpha, const StreamAndFaceValues<primal>& direction,
                              const StreamAndFaceValues<dual>& image, StreamAndFaceValues<primal>& x,
-                             StreamAndFaceValues<dual>& residual) {
-  conjugate_gradient_step(alpha, direction.stream, image.stream, x.stream, residual.stream);
-  conjugate_gradient_step(alpha, direction.loop, image.loop, x.loop, residual.loop);
-  conjugate_gradient_step(alpha, direction.velocity, image.velocity, x.velocity, residual.velocity);
+                             StreamAndFaceValues<dual>& residual, BinnedSum* squared) {
+  detail::SumInParts sum(x.executor(), squared);
+  detail::conjugate_gradient_step(alpha, direction.stream, image.stream, x.stream, residual.stream, sum);
+  detail::conjugate_gradient_step(alpha, direction.loop, image.loop, x.loop, residual.loop, sum);
+  detail::conjugate_gradient_step(alpha, direction.velocity, image.velocity, x.velocity, residual.velocity,
+                                  sum);
+  sum.finish();
 }
 
 template <Cochain kind>
@@ -91,7 +94,7 @@ template void copy(const StreamVelocity&, StreamVelocity&);
 template void subtract_from(const Image&, Image&);
 template void subtract_from(const StreamVelocity&, StreamVelocity&);
 template void conjugate_gradient_step(FactorInMemory, const StreamVelocity&, const Image&, StreamVelocity&,
-                                      Image&);
+                                      Image&, BinnedSum*);
 template void next_direction(FactorInMemory, const StreamVelocity&, StreamVelocity&);
 
 }  // namespace curlew

@@ -52,7 +52,7 @@ void subtract_from(const StreamAndFaceValues<kind>& b, StreamAndFaceValues<kind>
 template <Cochain primal, Cochain dual>
 void conjugate_gradient_step(FactorInMemory alpha, const StreamAndFaceValues<primal>& direction,
                              const StreamAndFaceValues<dual>& image, StreamAndFaceValues<primal>& x,
-                             StreamAndFaceValues<dual>& residual);
+                             StreamAndFaceValues<dual>& residual, BinnedSum* squared);
 template <Cochain kind>
 void next_direction(FactorInMemory beta, const StreamAndFaceValues<kind>& correction,
                     StreamAndFaceValues<kind>& direction);

@@ -36,6 +36,12 @@ void set(Field<Face, V>& field, const VectorXd& numbers) {
   field.copy_from_host(values);
 }
 
+template <class T>
+BinnedSum product_of(const FaceVectors<T>& x, const FaceVectors<T>& y) {
+  const VectorXd terms = numbers_of(x).cwiseProduct(numbers_of(y));
+  return binned_sum(static_cast<Index>(terms.size()), [&](Index k) { return terms(k); });
+}
+
 /// A dense matrix; what `factor` is not 1 of, its products in single precision are wrong by.
 class DenseSystem : public RefinedSystem {
  public:
@@ -48,6 +54,18 @@ class DenseSystem : public RefinedSystem {
   void apply(const FaceVectors<Real>& x, FaceVectors<Real>& y) const override {
     ++products_in_double;
     set(y, matrix_ * numbers_of(x));
+  }
+  void apply_with_product(const FaceVectors<float>& x, FaceVectors<float>& y,
+                          BinnedSum* product) const override {
+    apply(x, y);
+    const BinnedSum sum = product_of(x, y);
+    copy_bytes(product, x.executor().space(), &sum, MemorySpace::Host, sizeof sum);
+  }
+  void apply_with_product(const FaceVectors<Real>& x, FaceVectors<Real>& y,
+                          BinnedSum* product) const override {
+    apply(x, y);
+    const BinnedSum sum = product_of(x, y);
+    copy_bytes(product, x.executor().space(), &sum, MemorySpace::Host, sizeof sum);
   }
   void set_residual(const FaceVelocity& x, FaceVelocity& r) const override {
     set(r, b_ - matrix_ * numbers_of(x));
