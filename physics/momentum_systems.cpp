@@ -33,9 +33,7 @@ struct MomentumOnFace {
     FaceVector<T> sum{};  // K v and, along the normal, M v
     Id<FacePair> pair(faces_of.start(f));
     for (const auto [g, sign] : faces_of[f]) {
-      const FaceVector<T> v = velocity[g];
-      const T k = viscous[pair], m = mass[pair];
-      sum += FaceVector<T>{k * v.x, k * v.y, k * v.z, m * v.normal};
+      sum += velocity[g].times(viscous[pair], mass[pair]);
       ++pair;
     }
     const T inertia = mass_factor * sum.normal;
