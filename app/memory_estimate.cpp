@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "kernels/error.hpp"
+#include "kernels/face_vector.hpp"
 #include "kernels/memory_use.hpp"
 #include "kernels/tensor3.hpp"
 #include "mesh/node_graph.hpp"
@@ -17,6 +18,7 @@ namespace curlew {
 namespace {
 
 constexpr std::size_t number = sizeof(Real), vector = sizeof(Vector3), tensor = sizeof(Tensor3);
+constexpr std::size_t rounded_number = sizeof(float), rounded_vector = sizeof(FaceVector<float>);
 
 std::size_t count(const auto& range) {
   return at(range.size());
@@ -24,7 +26,7 @@ std::size_t count(const auto& range) {
 
 /// What a SolutionHistory keeps of a vector of that many bytes.
 constexpr std::size_t history_of(std::size_t bytes) {
-  return solution_history_depth * bytes / (sizeof(Real) / sizeof(float));
+  return solution_history_depth * bytes / (number / rounded_number);
 }
 
 std::size_t averages_of(const CaseSettings& settings) {
@@ -63,7 +65,8 @@ std::size_t bytes_of(const FlowCase& settings, const Mesh& mesh) {
   std::size_t tables = t.faces_of_cell().bytes() + t.cells_of_face().bytes();
   tables += t.faces_of_cell().bytes() + t.faces_of_cell().entries() * number;  // the pressure's matrix
   const FaceStencil stencil(t);                                                // momentum's two matrices
-  tables += stencil.faces_of_face().bytes() + 2 * stencil.faces_of_face().entries() * number;
+  tables += stencil.faces_of_face().bytes();
+  tables += 2 * stencil.faces_of_face().entries() * (number + rounded_number);
   if (settings.flow.pressure_preconditioning == Preconditioning::Multigrid) {
     tables += bytes_of_multigrid(count(t.cells()), t.faces_of_cell().entries());
   }
@@ -83,11 +86,13 @@ std::size_t bytes_of(const FlowCase& settings, const Mesh& mesh) {
   per_cell += number;                       // the method's
   per_cell += number + history_of(number);  // its guesses
   per_cell += averages * number;
-  std::size_t per_face = 2 * vector;                                                 // geometry
-  per_face += 3 * (4 * number + vector);                                             // three levels of time
-  per_face += 6 * number + 2 * vector + 1;                                           // forces
-  per_face += 2 * number + 5 * vector;                                               // momentum
-  per_face += 5 * vector + 4 * number + 3 * history_of(vector);                      // its solvers
+  std::size_t per_face = 2 * vector;        // geometry
+  per_face += 3 * (4 * number + vector);    // three levels of time
+  per_face += 6 * number + 2 * vector + 1;  // forces
+  per_face += number + 4 * vector;          // momentum
+  if (settings.flow.convection != ConvectionScheme::Central) per_face += vector;
+  per_face += vector + 7 * rounded_vector + 2 * rounded_number;                      // its solvers
+  per_face += 3 * solution_history_depth * rounded_vector;                           // and their guesses
   per_face += 5 * number;                                                            // projection
   if (exact) per_face += 4 * number + 2 * vector + 8 * vector + history_of(vector);  // the streamfunction's
   per_face += averages * vector;

@@ -7,6 +7,24 @@
 
 namespace curlew {
 
+#if !defined(__CUDA_ARCH__)
+namespace detail {
+
+/// Four numbers that a processor works on at once.
+template <class T>
+struct Lanes;
+template <>
+struct Lanes<float> {
+  typedef float type __attribute__((vector_size(4 * sizeof(float))));
+};
+template <>
+struct Lanes<Real> {
+  typedef Real type __attribute__((vector_size(4 * sizeof(Real))));
+};
+
+}  // namespace detail
+#endif
+
 /// A vector of a face in precision T, with its part along the face's unit normal beside it, so that a kernel
 /// which gathers velocities needs no normals: four numbers, one load. In forces `normal` is zero.
 ///
@@ -52,7 +70,7 @@ class alignas(4 * sizeof(T)) FaceVector {
   }
   /// Of the three components, in double precision: squares of small numbers do not underflow.
   friend CURLEW_HOST_DEVICE Real dot(const FaceVector& a, const FaceVector& b) {
-    typedef Real Wide __attribute__((vector_size(4 * sizeof(Real))));
+    using Wide = detail::Lanes<Real>::type;
     const Wide product = __builtin_convertvector(a.lanes(), Wide) * __builtin_convertvector(b.lanes(), Wide);
     return product[0] + product[1] + product[2];
   }
@@ -75,7 +93,7 @@ class alignas(4 * sizeof(T)) FaceVector {
 
 #if !defined(__CUDA_ARCH__)
  private:
-  typedef T Lanes __attribute__((vector_size(4 * sizeof(T))));
+  using Lanes = typename detail::Lanes<T>::type;
   CURLEW_HOST_DEVICE explicit FaceVector(Lanes lanes) {
     std::memcpy(static_cast<void*>(this), &lanes, sizeof lanes);
   }

@@ -247,6 +247,10 @@ inline void sum_over_ranks(const Executor& executor, BinnedSum* sum) {
   copy_bytes(sum, executor.space(), &value, MemorySpace::Host, sizeof value);
 }
 
+struct NoTerm {
+  CURLEW_HOST_DEVICE Real operator()(Id<Chunk>) const { return 0; }
+};
+
 /// A sum over several ranges in turn, left in the memory of the executor.
 class SumInParts {
  public:
@@ -260,8 +264,11 @@ class SumInParts {
     }
     empty_ = false;
   }
-  /// To be called once all is added, and something was.
-  void finish() { sum_over_ranks(executor_, result_); }
+  /// To be called once all is added.
+  void finish() {
+    if (empty_) own_sum(executor_, Range<Chunk>(0, 0), NoTerm{}, result_);
+    sum_over_ranks(executor_, result_);
+  }
 
  private:
   const Executor& executor_;
