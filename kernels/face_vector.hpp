@@ -31,7 +31,7 @@ struct Lanes<Real> {
 /// On a processor arithmetic is spelled in the compiler's vector type: from components GCC makes code that
 /// takes them through integer registers one by one, at three times the time.
 template <class T>
-class alignas(4 * sizeof(T)) FaceVector {
+class alignas(16) FaceVector {
  public:
   FaceVector() = default;
   CURLEW_HOST_DEVICE constexpr FaceVector(T x_, T y_, T z_, T normal_)

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <vector>
@@ -83,6 +84,8 @@ class [[nodiscard]] Exchange {
       const std::size_t bytes = at(to.entries.size()) * sizeof(T);
       std::byte* place = buffer_.data() + packing.next[at(to.rank)];
       packing.next[at(to.rank)] += bytes;
+      REQUIRE(reinterpret_cast<std::uintptr_t>(place) % alignof(T) == 0,
+              "field '" + field.name() + "' must come before smaller ones in an exchange");
       if (space == MemorySpace::Host) {
         for_each(
             executor, to.entries,
