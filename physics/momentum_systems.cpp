@@ -99,7 +99,7 @@ struct TangentialResidualOnFace {
   }
 };
 
-template <class T>
+template <class T, bool along_normals>
 struct AddFreePartOnFace {
   Real factor;
   View<Face, const FaceHold> hold;
@@ -107,19 +107,8 @@ struct AddFreePartOnFace {
   View<Face, const FaceVector<T>> change;
   View<Face, Vector3> velocity;
   CURLEW_HOST_DEVICE void operator()(Id<Face> f) const {
-    velocity[f] += factor * free_part(widened(change[f]), hold[f], area[f]);
-  }
-};
-
-template <class T>
-struct AddFreeTangentialPartOnFace {
-  Real factor;
-  View<Face, const FaceHold> hold;
-  View<Face, const Vector3> area;
-  View<Face, const FaceVector<T>> change;
-  View<Face, Vector3> velocity;
-  CURLEW_HOST_DEVICE void operator()(Id<Face> f) const {
-    velocity[f] += factor * free_tangential_part(widened(change[f]), hold[f], area[f]);
+    const Vector3 v = widened(change[f]), s = area[f];
+    velocity[f] += factor * (along_normals ? free_part(v, hold[f], s) : free_tangential_part(v, hold[f], s));
   }
 };
 
@@ -336,18 +325,6 @@ void MomentumSystem::set_residual(const FaceVelocity& v, FaceVelocity& r) const 
   });
 }
 
-template <class T>
-void MomentumSystem::add_in(Real factor, const FaceVectors<T>& e, FaceVelocity& v) const {
-  for_each(matrices_.executor_, v.range(),
-           AddFreePartOnFace<T>{factor, matrices_.hold(), matrices_.area(), e.view(), v.view()});
-}
-void MomentumSystem::add(Real factor, const FaceVectors<float>& e, FaceVelocity& v) const {
-  add_in(factor, e, v);
-}
-void MomentumSystem::add(Real factor, const FaceVectors<Real>& e, FaceVelocity& v) const {
-  add_in(factor, e, v);
-}
-
 template <class T, class Launch>
 void TangentialSystem::visit_kernels(const FaceVectors<T>& v, FaceVectors<T>& image,
                                      const Launch& launch) const {
@@ -386,18 +363,6 @@ void TangentialSystem::set_residual(const FaceVelocity& v, FaceVelocity& r) cons
   });
 }
 
-template <class T>
-void TangentialSystem::add_in(Real factor, const FaceVectors<T>& e, FaceVelocity& v) const {
-  for_each(matrices_.executor_, v.range(),
-           AddFreeTangentialPartOnFace<T>{factor, matrices_.hold(), matrices_.area(), e.view(), v.view()});
-}
-void TangentialSystem::add(Real factor, const FaceVectors<float>& e, FaceVelocity& v) const {
-  add_in(factor, e, v);
-}
-void TangentialSystem::add(Real factor, const FaceVectors<Real>& e, FaceVelocity& v) const {
-  add_in(factor, e, v);
-}
-
 template <class System>
 template <class T>
 void FaceSystem<System>::apply_in(const FaceVectors<T>& v, FaceVectors<T>& image) const {
@@ -433,6 +398,22 @@ template <class System>
 void FaceSystem<System>::apply_with_product(const FaceVectors<Real>& v, FaceVectors<Real>& image,
                                             BinnedSum* product) const {
   apply_with_product_in(v, image, product);
+}
+
+template <class System>
+template <class T>
+void FaceSystem<System>::add_in(Real factor, const FaceVectors<T>& e, FaceVelocity& v) const {
+  for_each(v.executor(), v.range(),
+           AddFreePartOnFace<T, System::along_normals>{factor, matrices_.hold(), matrices_.area(), e.view(),
+                                                       v.view()});
+}
+template <class System>
+void FaceSystem<System>::add(Real factor, const FaceVectors<float>& e, FaceVelocity& v) const {
+  add_in(factor, e, v);
+}
+template <class System>
+void FaceSystem<System>::add(Real factor, const FaceVectors<Real>& e, FaceVelocity& v) const {
+  add_in(factor, e, v);
 }
 
 template <class T>

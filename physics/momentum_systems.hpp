@@ -37,6 +37,8 @@ class MomentumMatrices {
   void keep_free_tangential_part(FaceVectors<float>& velocity) const;
 
  private:
+  template <class>
+  friend class FaceSystem;
   friend class MomentumSystem;
   friend class TangentialSystem;
   friend class FaceJacobi;
@@ -56,37 +58,45 @@ class MomentumMatrices {
   mutable std::unique_ptr<FaceMatricesIn<Real>> double_;
 };
 
-/// What the systems have in common: products in either precision, of one kernel each.
+/// What the systems have in common: products and corrections in either precision, of one kernel each.
 template <class System>
 class FaceSystem : public RefinedSystem {
  public:
+  explicit FaceSystem(const MomentumMatrices& matrices) : matrices_(matrices) {}
   void apply(const FaceVectors<float>& v, FaceVectors<float>& image) const override;
   void apply(const FaceVectors<Real>& v, FaceVectors<Real>& image) const override;
   void apply_with_product(const FaceVectors<float>& v, FaceVectors<float>& image,
                           BinnedSum* product) const override;
   void apply_with_product(const FaceVectors<Real>& v, FaceVectors<Real>& image,
                           BinnedSum* product) const override;
+  void add(Real factor, const FaceVectors<float>& e, FaceVelocity& v) const override;
+  void add(Real factor, const FaceVectors<Real>& e, FaceVelocity& v) const override;
+
+ protected:
+  const MomentumMatrices& matrices_;
 
  private:
   template <class T>
   void apply_in(const FaceVectors<T>& v, FaceVectors<T>& image) const;
   template <class T>
   void apply_with_product_in(const FaceVectors<T>& v, FaceVectors<T>& image, BinnedSum* product) const;
+  template <class T>
+  void add_in(Real factor, const FaceVectors<T>& e, FaceVelocity& v) const;
 };
 
 /// (a M + b K) v = S times a circulation, on the free parts of v = (U, t).
 class MomentumSystem : public FaceSystem<MomentumSystem> {
  public:
+  static constexpr bool along_normals = true;  ///< whether fluxes are free, too
+
   /// `circulation`: null where no residual is asked for.
   MomentumSystem(const MomentumMatrices& matrices, Real mass_factor, Real viscous_factor,
                  const DualCochain<Face>* circulation = nullptr)
-      : matrices_(matrices),
+      : FaceSystem(matrices),
         mass_factor_(mass_factor),
         viscous_factor_(viscous_factor),
         circulation_(circulation) {}
   void set_residual(const FaceVelocity& v, FaceVelocity& r) const override;
-  void add(Real factor, const FaceVectors<float>& e, FaceVelocity& v) const override;
-  void add(Real factor, const FaceVectors<Real>& e, FaceVelocity& v) const override;
   Real norm_of_sources(const FaceVelocity& v, FaceVectors<float>& given,
                        FaceVectors<float>& image) const override;
 
@@ -96,10 +106,7 @@ class MomentumSystem : public FaceSystem<MomentumSystem> {
   /// Calls `launch(range, kernel)` for ranges that together are all faces.
   template <class T, class Launch>
   void visit_kernels(const FaceVectors<T>& v, FaceVectors<T>& image, const Launch& launch) const;
-  template <class T>
-  void add_in(Real factor, const FaceVectors<T>& e, FaceVelocity& v) const;
 
-  const MomentumMatrices& matrices_;
   Real mass_factor_, viscous_factor_;
   const DualCochain<Face>* circulation_;
 };
@@ -107,14 +114,14 @@ class MomentumSystem : public FaceSystem<MomentumSystem> {
 /// K v = source on the free tangential parts of v; the other parts act through their columns.
 class TangentialSystem : public FaceSystem<TangentialSystem> {
  public:
+  static constexpr bool along_normals = false;
+
   /// `source`: null for zero; a v that has one has no other parts. `force`: gets all of K v with every
   /// residual; null for nothing.
   explicit TangentialSystem(const MomentumMatrices& matrices, const FaceVelocity* source = nullptr,
                             FaceVelocity* force = nullptr)
-      : matrices_(matrices), source_(source), force_(force) {}
+      : FaceSystem(matrices), source_(source), force_(force) {}
   void set_residual(const FaceVelocity& v, FaceVelocity& r) const override;
-  void add(Real factor, const FaceVectors<float>& e, FaceVelocity& v) const override;
-  void add(Real factor, const FaceVectors<Real>& e, FaceVelocity& v) const override;
   Real norm_of_sources(const FaceVelocity& v, FaceVectors<float>& given,
                        FaceVectors<float>& image) const override;
 
@@ -124,10 +131,7 @@ class TangentialSystem : public FaceSystem<TangentialSystem> {
   /// Calls `launch(range, kernel)` for ranges that together are all faces.
   template <class T, class Launch>
   void visit_kernels(const FaceVectors<T>& v, FaceVectors<T>& image, const Launch& launch) const;
-  template <class T>
-  void add_in(Real factor, const FaceVectors<T>& e, FaceVelocity& v) const;
 
-  const MomentumMatrices& matrices_;
   const FaceVelocity* source_;
   FaceVelocity* force_;
 };
