@@ -28,8 +28,8 @@ struct Lanes<Real> {
 /// A vector of a face in precision T, with its part along the face's unit normal beside it, so that a kernel
 /// which gathers velocities needs no normals: four numbers, one load. In forces `normal` is zero.
 ///
-/// On a processor arithmetic is spelled in the compiler's vector type: from components GCC makes code that
-/// takes them through integer registers one by one, at three times the time.
+/// On a processor arithmetic is spelled in the compiler's vector type: from components GCC 12 makes code that
+/// takes them through integer registers one by one (docs/performance.md).
 template <class T>
 class alignas(16) FaceVector {
  public:
