@@ -155,6 +155,8 @@ Command parse_command_line(const std::vector<std::string>& arguments) {
                    "Go on from this checkpoint, or the last one without damage in this directory")
       ->type_name("FILE|DIR");
   add_count(*run_command, "--steps", run.steps, "Stop after this many steps");
+  run_command->add_flag("!--no-overlap", run.overlap,
+                        "On several ranks, wait for neighbours' values before any work that needs some");
   run_command->add_flag("--quiet", run.quiet, "No progress on standard error");
 
   CheckOptions check;

@@ -22,6 +22,7 @@ struct RunOptions {
       output;  ///< instead of [output] directory; relative to the current folder
   std::optional<std::filesystem::path> restart;  ///< checkpoint to go on from, or a directory with some
   std::optional<std::int64_t> steps;             ///< stop after this many, at least 1
+  bool overlap = true;                           ///< of messages between ranks with work
   bool quiet = false;                            ///< no progress
 };
 

@@ -256,6 +256,7 @@ int run_case(const RunOptions& options) {
   std::optional<Executor> executor;
   together(*ranks, [&] {
     executor = make_executor(options.backend, options.threads, ranks);
+    if (!options.overlap) executor = executor->without_overlap();
     require_device_memory(*executor, loaded);
   });
   try {

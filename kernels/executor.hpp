@@ -122,9 +122,19 @@ class Executor {
     executor.ranks_ = std::move(ranks);
     return executor;
   }
+  /// The same, but where it would work on what needs no values of other ranks while these are on their way,
+  /// it waits for them first.
+  Executor without_overlap() const {
+    Executor executor = *this;
+    executor.overlaps_ = false;
+    return executor;
+  }
   /// Null: of a rank alone.
   const Ranks* ranks() const {
     return ranks_.get();
+  }
+  bool overlaps() const {
+    return overlaps_;
   }
   /// Whether reductions need no other rank.
   bool is_alone() const {
@@ -140,6 +150,7 @@ class Executor {
   Backend backend_;
   std::shared_ptr<Buffer<Real>> scratch_;
   std::shared_ptr<const Ranks> ranks_;
+  bool overlaps_ = true;
 };
 
 }  // namespace curlew

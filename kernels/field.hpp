@@ -26,6 +26,10 @@ struct Extent {
   Index all, owned;
 };
 
+/// Whether every rank has all entities of this kind, none of them a ghost, though one alone owns them.
+template <class E>
+inline constexpr bool on_every_rank = false;
+
 /// Sets all values. Fields of a new type of value need an instantiation: kernels/fill.cpp has those of the
 /// common ones, kernels/fill.hpp the definition.
 template <class T>

@@ -59,4 +59,12 @@ class Range {
   Index first_ = 0, last_ = 0;
 };
 
+/// What two ranges have in common.
+template <class E>
+constexpr Range<E> common(Range<E> a, Range<E> b) {
+  const Index first = a.first() > b.first() ? a.first() : b.first();
+  const Index last = a.last() < b.last() ? a.last() : b.last();
+  return Range<E>(first, last > first ? last : first);
+}
+
 }  // namespace curlew

@@ -177,23 +177,29 @@ class IncidenceTable {
     layout.starts_ = starts_.size() > 0 ? starts_.data(space) : nullptr;
     return Incidence<From, To>(layout, entries_.data(space));
   }
-  /// Calls `launch(range, rows)` for consecutive parts of all rows that together cover them, `rows` being the
+  /// Calls `launch(range, rows)` for consecutive parts of `wanted` that together cover it, `rows` being the
   /// fastest view of each: a UniformIncidence where rows have one common length that is among `lengths`, by
   /// default those of incidences in meshes of one cell type, else an Incidence.
   template <class Launch, Index... lengths>
-  void visit_parts(MemorySpace space, const Launch& launch, RowLengths<lengths...> compiled) const {
-    const Range<From> head(0, layout_.head_rows_), tail(layout_.head_rows_, rows_);
+  void visit_parts(MemorySpace space, Range<From> wanted, const Launch& launch,
+                   RowLengths<lengths...> compiled) const {
+    if (wanted.empty()) return;
     if (starts_.size() > 0) {
-      launch(Range<From>(0, rows_), view(space));
+      launch(wanted, view(space));
       return;
     }
+    const Range<From> head(0, layout_.head_rows_), tail(layout_.head_rows_, rows_);
     const Index in_head = head.size() * layout_.head_length_;
-    if (!head.empty()) visit_uniform(head, layout_.head_length_, 0, space, launch, compiled);
-    if (!tail.empty()) visit_uniform(tail, layout_.tail_length_, in_head, space, launch, compiled);
+    visit_uniform(head, layout_.head_length_, 0, wanted, space, launch, compiled);
+    visit_uniform(tail, layout_.tail_length_, in_head, wanted, space, launch, compiled);
+  }
+  template <class Launch>
+  void visit_parts(MemorySpace space, Range<From> wanted, const Launch& launch) const {
+    visit_parts(space, wanted, launch, RowLengths<1, 2, 3, 4, 6>{});
   }
   template <class Launch>
   void visit_parts(MemorySpace space, const Launch& launch) const {
-    visit_parts(space, launch, RowLengths<1, 2, 3, 4, 6>{});
+    visit_parts(space, Range<From>(0, rows_), launch);
   }
   /// The whole table where every row has `length` entries; throws Error otherwise.
   template <Index length>
@@ -206,14 +212,16 @@ class IncidenceTable {
   typename Incidence<From, To>::Row operator[](Id<From> i) const { return view(MemorySpace::Host)[i]; }
 
  private:
-  /// `first_entry`: where the row range.first() starts among all entries.
+  /// What of `wanted` is among `rows`, which have `length` entries each, the first of all at `first_entry`.
   template <class Launch, Index... lengths>
-  void visit_uniform(Range<From> range, Index length, Index first_entry, MemorySpace space,
+  void visit_uniform(Range<From> rows, Index length, Index first_entry, Range<From> wanted, MemorySpace space,
                      const Launch& launch, RowLengths<lengths...>) const {
+    const Range<From> range = common(rows, wanted);
+    if (range.empty()) return;
     const Index* entries = entries_.data(space) + first_entry;
     const auto launched = [&]<Index compiled>() {
       if (length != compiled) return false;
-      launch(range, UniformIncidence<From, To, compiled>(entries, range.first(), first_entry));
+      launch(range, UniformIncidence<From, To, compiled>(entries, rows.first(), first_entry));
       return true;
     };
     if (!(launched.template operator()<lengths>() || ...)) launch(range, view(space));

@@ -110,14 +110,15 @@ void conjugate_gradient_step(FactorInMemory alpha, const X& direction, const Y& 
                              SumInParts& squared) {
   const ConjugateGradientStepOnEntity<typename X::Entity, typename X::Value, FactorInMemory> step{
       alpha, direction.view(), image.view(), x.view(), residual.view()};
+  using E = typename X::Entity;
   squared.add(x.owned(), step);
-  for_each(x.executor(), Range<typename X::Entity>(x.owned().last(), x.size()), step);
+  if constexpr (on_every_rank<E>) for_each(x.executor(), Range<E>(x.owned().last(), x.size()), step);
 }
 
 }  // namespace detail
 
-/// x += alpha direction and residual -= alpha image; then `squared` gets residual . residual, in the memory
-/// of the executor.
+/// x += alpha direction and residual -= alpha image, not at ghosts; then `squared` gets residual .
+/// residual, in the memory of the executor.
 template <class X, class Y>
 void conjugate_gradient_step(FactorInMemory alpha, const X& direction, const Y& image, X& x, Y& residual,
                              BinnedSum* squared) {
@@ -126,10 +127,10 @@ void conjugate_gradient_step(FactorInMemory alpha, const X& direction, const Y& 
   sum.finish();
 }
 
-/// direction = correction + beta direction; for beta = 0 what it was does not matter.
+/// direction = correction + beta direction, not at ghosts; for beta = 0 what it was does not matter.
 template <class F>
 void next_direction(FactorInMemory beta, const F& correction, F& direction) {
-  for_each(direction.executor(), direction.range(),
+  for_each(direction.executor(), on_every_rank<typename F::Entity> ? direction.range() : direction.owned(),
            NextDirectionOnEntity<typename F::Entity, typename F::Value>{beta, correction.view(),
                                                                         direction.view()});
 }

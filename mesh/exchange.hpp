@@ -123,4 +123,17 @@ void exchange_ghosts(const AnyDomain& domain, const Fields&... fields) {
   Exchange::start(domain, fields...).finish();
 }
 
+/// Calls `launch(range)` for consecutive parts of `wanted`, a range from the first entity on: for those that
+/// need no ghosts (Halo::interior()) while those of the fields are on their way, where the fields' executor
+/// overlaps the two, and for the others when they have arrived.
+template <class E, class AnyDomain, class Launch, class Field, class... Fields>
+void launch_with_ghosts(const AnyDomain& domain, Range<E> wanted, const Launch& launch, const Field& field,
+                        const Fields&... fields) {
+  const Index interior = field.executor().overlaps() ? domain.template halo<E>().interior().last() : 0;
+  Exchange exchange = Exchange::start(domain, field, fields...);
+  launch(common(wanted, Range<E>(0, interior)));
+  exchange.finish();
+  launch(common(wanted, Range<E>(interior, wanted.last())));
+}
+
 }  // namespace curlew

@@ -82,6 +82,13 @@ class MpiRanks final : public Communicator {
     auto transfer = std::make_unique<MpiTransfer>();
     transfer->requests.reserve(incoming.size() + outgoing.size());
     for (const Incoming& message : incoming) {
+      if (message.places.size() == 1) {
+        const std::span<std::byte> place = message.places.front();
+        transfer->requests.emplace_back();
+        MPI_Irecv(place.data(), count_of(place.size()), MPI_BYTE, message.rank, halo_tag, communicator_,
+                  &transfer->requests.back());
+        continue;
+      }
       std::vector<int> lengths;
       std::vector<MPI_Aint> addresses;
       for (const std::span<std::byte> place : message.places) {

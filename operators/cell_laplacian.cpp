@@ -55,12 +55,13 @@ CellLaplacian::CellLaplacian(const Executor& executor, const Topology& topology,
   through_boundary_ = ConstantArray<Real>(std::move(through_boundary));
 }
 
-void CellLaplacian::apply(const DualCochain<Cell>& p, PrimalCochain<Cell>& outflow) const {
+void CellLaplacian::apply_on(Range<Cell> cells, const DualCochain<Cell>& p,
+                             PrimalCochain<Cell>& outflow) const {
   require_fits(p, neighbours_of_cell_.rows(), executor_);
   require_fits(outflow, neighbours_of_cell_.rows(), executor_);
   const MemorySpace space = executor_.space();
   for_each(
-      executor_, p.range(),
+      executor_, cells,
       OutflowOnCell{
           neighbours_of_cell_.view(space),
           View<CellNeighbour, const Real>(coefficient_.data(space), static_cast<Index>(coefficient_.size())),

@@ -20,7 +20,11 @@ class CellLaplacian : public Operator<DualCochain<Cell>, PrimalCochain<Cell>> {
   /// `coefficient`: k, one per face, not negative.
   CellLaplacian(const Executor& executor, const Topology& topology, std::span<const Real> coefficient);
 
-  void apply(const DualCochain<Cell>& p, PrimalCochain<Cell>& outflow) const override;
+  void apply(const DualCochain<Cell>& p, PrimalCochain<Cell>& outflow) const override {
+    apply_on(p.range(), p, outflow);
+  }
+  /// On these cells alone.
+  void apply_on(Range<Cell> cells, const DualCochain<Cell>& p, PrimalCochain<Cell>& outflow) const;
   void apply_transpose(const DualCochain<Cell>& p, PrimalCochain<Cell>& outflow) const override {
     apply(p, outflow);
   }

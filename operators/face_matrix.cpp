@@ -80,19 +80,22 @@ std::vector<Real> FaceMatrix::diagonal() const {
 }
 
 template <class T>
-void FaceMatrix::apply_to(const Executor& executor, View<Face, const T> x, View<Face, T> y) const {
+void FaceMatrix::apply_to(const Executor& executor, Range<Face> faces, View<Face, const T> x,
+                          View<Face, T> y) const {
   const MemorySpace space = executor.space();
-  stencil_.visit_parts(space, [&](Range<Face> range, auto rows) {
+  stencil_.visit_parts(space, faces, [&](Range<Face> range, auto rows) {
     for_each(executor, range, RowOnFace<T, decltype(rows)>{rows, entries(space), x, y});
   });
 }
 
-void FaceMatrix::apply(const Executor& executor, View<Face, const Real> x, View<Face, Real> y) const {
-  apply_to(executor, x, y);
+void FaceMatrix::apply(const Executor& executor, Range<Face> faces, View<Face, const Real> x,
+                       View<Face, Real> y) const {
+  apply_to(executor, faces, x, y);
 }
 
-void FaceMatrix::apply(const Executor& executor, View<Face, const Vector3> x, View<Face, Vector3> y) const {
-  apply_to(executor, x, y);
+void FaceMatrix::apply(const Executor& executor, Range<Face> faces, View<Face, const Vector3> x,
+                       View<Face, Vector3> y) const {
+  apply_to(executor, faces, x, y);
 }
 
 }  // namespace curlew

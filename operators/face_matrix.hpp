@@ -24,9 +24,9 @@ class FaceStencil {
   const IncidenceTable<Face, Face>& faces_of_face() const { return faces_of_face_; }
   /// Calls `launch(range, rows)` as IncidenceTable::visit_parts does.
   template <class Launch>
-  void visit_parts(MemorySpace space, const Launch& launch) const {
+  void visit_parts(MemorySpace space, Range<Face> wanted, const Launch& launch) const {
     // Triangles and quadrilaterals, tetrahedra, hexahedra: faces on the boundary, and inside.
-    faces_of_face_.visit_parts(space, launch, RowLengths<3, 5, 4, 7, 6, 11>{});
+    faces_of_face_.visit_parts(space, wanted, launch, RowLengths<3, 5, 4, 7, 6, 11>{});
   }
 
  private:
@@ -51,14 +51,15 @@ class FaceMatrix {
   /// Bytes that an application reads of it.
   std::size_t bytes() const { return stencil_.faces_of_face().bytes() + entries_.size() * sizeof(Real); }
 
-  /// y = A x.
-  void apply(const Executor& executor, View<Face, const Real> x, View<Face, Real> y) const;
+  /// y = A x on these faces.
+  void apply(const Executor& executor, Range<Face> faces, View<Face, const Real> x, View<Face, Real> y) const;
   /// The same on each component.
-  void apply(const Executor& executor, View<Face, const Vector3> x, View<Face, Vector3> y) const;
+  void apply(const Executor& executor, Range<Face> faces, View<Face, const Vector3> x,
+             View<Face, Vector3> y) const;
 
  private:
   template <class T>
-  void apply_to(const Executor& executor, View<Face, const T> x, View<Face, T> y) const;
+  void apply_to(const Executor& executor, Range<Face> faces, View<Face, const T> x, View<Face, T> y) const;
 
   FaceStencil stencil_;
   ConstantArray<Real> entries_;  // row by row

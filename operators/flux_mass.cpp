@@ -76,11 +76,12 @@ void FluxMass::set_row_of_cell(Id<Cell> c, Index k, std::span<Real> entries) con
   for (Index j = 0; j < faces.size(); ++j) entries[at(j)] *= faces[k].sign * faces[j].sign;
 }
 
-void FluxMass::apply(const PrimalCochain<Face>& flux, DualCochain<Face>& circulation) const {
-  const Index faces = matrix_.stencil().faces_of_face().rows();
-  require_fits(flux, faces, executor_);
-  require_fits(circulation, faces, executor_);
-  matrix_.apply(executor_, flux.view(), circulation.view());
+void FluxMass::apply_on(Range<Face> faces, const PrimalCochain<Face>& flux,
+                        DualCochain<Face>& circulation) const {
+  const Index rows = matrix_.stencil().faces_of_face().rows();
+  require_fits(flux, rows, executor_);
+  require_fits(circulation, rows, executor_);
+  matrix_.apply(executor_, faces, flux.view(), circulation.view());
 }
 
 Real FluxMass::energy_in_cell(Id<Cell> c, std::span<const Real> outward_flux) const {

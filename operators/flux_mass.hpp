@@ -28,7 +28,11 @@ class FluxMass : public Operator<PrimalCochain<Face>, DualCochain<Face>> {
   FluxMass(const Executor& executor, const Mesh& mesh, Real simplex_weight = 1)
       : FluxMass(executor, mesh, FaceStencil(mesh.topology()), simplex_weight) {}
 
-  void apply(const PrimalCochain<Face>& flux, DualCochain<Face>& circulation) const override;
+  void apply(const PrimalCochain<Face>& flux, DualCochain<Face>& circulation) const override {
+    apply_on(flux.range(), flux, circulation);
+  }
+  /// On these faces alone.
+  void apply_on(Range<Face> faces, const PrimalCochain<Face>& flux, DualCochain<Face>& circulation) const;
   void apply_transpose(const PrimalCochain<Face>& flux, DualCochain<Face>& circulation) const override {
     apply(flux, circulation);
   }

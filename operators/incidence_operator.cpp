@@ -23,10 +23,10 @@ struct SignedSumOnEntity {
 
 template <class To, class From, class X, class Y>
 void apply_signed_sum(const Executor& executor, const IncidenceTable<To, From>& table, Index columns,
-                      Real factor, const X& x, Y& y) {
+                      Real factor, Range<To> wanted, const X& x, Y& y) {
   require_fits(x, columns, executor);
   require_fits(y, table.rows(), executor);
-  table.visit_parts(executor.space(), [&](Range<To> range, auto rows) {
+  table.visit_parts(executor.space(), wanted, [&](Range<To> range, auto rows) {
     for_each(executor, range, SignedSumOnEntity<To, From, decltype(rows)>{rows, factor, x.view(), y.view()});
   });
 }
@@ -34,13 +34,13 @@ void apply_signed_sum(const Executor& executor, const IncidenceTable<To, From>& 
 }  // namespace
 
 template <class X, class Y>
-void IncidenceOperator<X, Y>::apply(const X& x, Y& y) const {
-  apply_signed_sum(executor_, rows_, columns_.rows(), factor_, x, y);
+void IncidenceOperator<X, Y>::apply_on(Range<typename Y::Entity> range, const X& x, Y& y) const {
+  apply_signed_sum(executor_, rows_, columns_.rows(), factor_, range, x, y);
 }
 
 template <class X, class Y>
 void IncidenceOperator<X, Y>::apply_transpose(const Paired<Y>& y, Paired<X>& x) const {
-  apply_signed_sum(executor_, columns_, rows_.rows(), factor_, y, x);
+  apply_signed_sum(executor_, columns_, rows_.rows(), factor_, x.range(), y, x);
 }
 
 template class IncidenceOperator<PrimalCochain<Face>, PrimalCochain<Cell>>;

@@ -13,8 +13,11 @@ namespace curlew {
 template <class X, class Y>
 class IncidenceOperator : public Operator<X, Y> {
  public:
-  void apply(const X& x, Y& y) const override;
+  void apply(const X& x, Y& y) const override { apply_on(y.range(), x, y); }
   void apply_transpose(const Paired<Y>& y, Paired<X>& x) const override;
+
+  /// y = A x on these entities alone.
+  void apply_on(Range<typename Y::Entity> range, const X& x, Y& y) const;
 
  protected:
   using From = typename X::Entity;

@@ -51,7 +51,7 @@ void ViscousForm::apply(const Field<Face, Vector3>& velocity, Field<Face, Vector
   const Index faces = matrix_.stencil().faces_of_face().rows();
   require_fits(velocity, faces, executor_);
   require_fits(force, faces, executor_);
-  matrix_.apply(executor_, velocity.view(), force.view());
+  matrix_.apply(executor_, velocity.range(), velocity.view(), force.view());
 }
 
 Real ViscousForm::energy_in_cell(Id<Cell> c, std::span<const Vector3> velocity) const {

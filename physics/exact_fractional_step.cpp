@@ -189,8 +189,7 @@ CurlWithLoops::CurlWithLoops(const Executor& executor, const Mesh& mesh,
   loops_of_face_ = IncidenceTable<LoopedFace, Loop>(std::move(starts), std::move(rows));
 }
 
-void CurlWithLoops::apply(const StreamVelocity& x, PrimalCochain<Face>& flux) const {
-  curl_.apply(x.stream, flux);
+void CurlWithLoops::add_loops(const StreamVelocity& x, PrimalCochain<Face>& flux) const {
   const MemorySpace space = executor_.space();
   const Index faces = loops_of_face_.rows();
   for_each(executor_, Range<LoopedFace>(0, faces),
@@ -255,8 +254,9 @@ class ExactFractionalStep::System : public Operator<StreamVelocity, Paired<Strea
   void apply(const StreamVelocity& x, Paired<StreamVelocity>& y) const override {
     ExactFractionalStep& e = step_;
     const auto area = e.mesh_.geometry().face_areas(e.executor_.space());
-    exchange_ghosts(e.mesh_.domain(), x.stream, x.velocity);
-    e.curl_.apply(x, e.change_);
+    const auto set_curl = [&](Range<Face> faces) { e.curl_.set_curl(faces, x, e.change_); };
+    launch_with_ghosts(e.mesh_.domain(), e.change_.range(), set_curl, x.stream, x.velocity);
+    e.curl_.add_loops(x, e.change_);
     for_each(
         e.executor_, x.velocity.range(),
         ChangeOfVelocityOnFace{area, std::as_const(e.change_).view(), x.velocity.view(), e.velocity_.view()});

@@ -20,7 +20,15 @@ class CurlWithLoops {
                 const std::vector<std::vector<SignedId<Face>>>& loops);
 
   /// Fluxes at ghosts too, from streamfunctions that are right there.
-  void apply(const StreamVelocity& x, PrimalCochain<Face>& flux) const;
+  void apply(const StreamVelocity& x, PrimalCochain<Face>& flux) const {
+    set_curl(flux.range(), x, flux);
+    add_loops(x, flux);
+  }
+  /// The parts of that: the curl, on these faces, and then the loops on all.
+  void set_curl(Range<Face> faces, const StreamVelocity& x, PrimalCochain<Face>& flux) const {
+    curl_.apply_on(faces, x.stream, flux);
+  }
+  void add_loops(const StreamVelocity& x, PrimalCochain<Face>& flux) const;
   /// From circulations that are right on all faces about the rank's own edges.
   void apply_transpose(const DualCochain<Face>& circulation, Paired<StreamVelocity>& y) const;
 

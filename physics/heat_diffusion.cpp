@@ -189,11 +189,11 @@ class HeatDiffusion::System : public Operator<PrimalCochain<Node>, DualCochain<N
   System(const HeatDiffusion& heat, Real per_step, Real implicit_weight)
       : heat_(heat), per_step_(per_step), implicit_weight_(implicit_weight) {}
   void apply(const PrimalCochain<Node>& x, DualCochain<Node>& y) const override {
-    exchange_ghosts(heat_.mesh_.domain(), x);
-    for_each(
-        heat_.executor_, x.range(),
-        HeatSystemOnNode{heat_.diffusion_.outflow_of(x), per_step_, implicit_weight_, heat_.capacity_.view(),
-                         heat_.convection_.view(), heat_.held_.view(), x.view(), y.view()});
+    const HeatSystemOnNode kernel{
+        heat_.diffusion_.outflow_of(x), per_step_,          implicit_weight_, heat_.capacity_.view(),
+        heat_.convection_.view(),       heat_.held_.view(), x.view(),         y.view()};
+    const auto apply_on = [&](Range<Node> nodes) { for_each(heat_.executor_, nodes, kernel); };
+    launch_with_ghosts(heat_.mesh_.domain(), x.owned(), apply_on, x);
   }
   void apply_transpose(const PrimalCochain<Node>& x, DualCochain<Node>& y) const override { apply(x, y); }
 

@@ -289,14 +289,22 @@ void MomentumMatrices::keep_free_tangential_part(FaceVectors<float>& velocity) c
            KeepFreeTangentialPartOnFace{hold(), single_.normal.view(), velocity.view()});
 }
 
+template <class V, class Launch>
+void MomentumMatrices::visit_stencil(const V& v, const Launch& launch) const {
+  const MemorySpace space = executor_.space();
+  const auto launch_on = [&](Range<Face> faces) {
+    mass_.matrix().stencil().visit_parts(space, faces,
+                                         [&](Range<Face> range, auto rows) { launch(range, rows, space); });
+  };
+  launch_with_ghosts(mesh_.domain(), v.owned(), launch_on, v);
+}
+
 template <class T, class Launch>
 void MomentumSystem::visit_kernels(const FaceVectors<T>& v, FaceVectors<T>& image,
                                    const Launch& launch) const {
   const MomentumMatrices& m = matrices_;
   const FaceMatricesIn<T>& in = m.in<T>();
-  exchange_ghosts(m.mesh_.domain(), v);
-  const MemorySpace space = m.executor_.space();
-  m.mass_.matrix().stencil().visit_parts(space, [&](Range<Face> range, auto rows) {
+  m.visit_stencil(v, [&](Range<Face> range, auto rows, MemorySpace space) {
     launch(range, MomentumOnFace<T, decltype(rows)>{
                       rows, view(in.mass, space), view(in.viscous, space), static_cast<T>(mass_factor_),
                       static_cast<T>(viscous_factor_), m.hold(), in.normal.view(), v.view(), image.view()});
@@ -315,9 +323,7 @@ Real MomentumSystem::norm_of_sources(const FaceVelocity& v, FaceVectors<float>& 
 
 void MomentumSystem::set_residual(const FaceVelocity& v, FaceVelocity& r) const {
   const MomentumMatrices& m = matrices_;
-  exchange_ghosts(m.mesh_.domain(), v);
-  const MemorySpace space = m.executor_.space();
-  m.mass_.matrix().stencil().visit_parts(space, [&](Range<Face> range, auto rows) {
+  m.visit_stencil(v, [&](Range<Face> range, auto rows, MemorySpace space) {
     for_each(m.executor_, range,
              MomentumResidualOnFace<decltype(rows)>{
                  rows, m.mass_.matrix().entries(space), m.viscous_form_.matrix().entries(space), mass_factor_,
@@ -330,9 +336,7 @@ void TangentialSystem::visit_kernels(const FaceVectors<T>& v, FaceVectors<T>& im
                                      const Launch& launch) const {
   const MomentumMatrices& m = matrices_;
   const FaceMatricesIn<T>& in = m.in<T>();
-  exchange_ghosts(m.mesh_.domain(), v);
-  const MemorySpace space = m.executor_.space();
-  m.viscous_form_.matrix().stencil().visit_parts(space, [&](Range<Face> range, auto rows) {
+  m.visit_stencil(v, [&](Range<Face> range, auto rows, MemorySpace space) {
     launch(range, TangentialForceOnFace<T, decltype(rows)>{rows, view(in.viscous, space), m.hold(),
                                                            in.normal.view(), v.view(), image.view()});
   });
@@ -352,9 +356,7 @@ Real TangentialSystem::norm_of_sources(const FaceVelocity& v, FaceVectors<float>
 
 void TangentialSystem::set_residual(const FaceVelocity& v, FaceVelocity& r) const {
   const MomentumMatrices& m = matrices_;
-  exchange_ghosts(m.mesh_.domain(), v);
-  const MemorySpace space = m.executor_.space();
-  m.viscous_form_.matrix().stencil().visit_parts(space, [&](Range<Face> range, auto rows) {
+  m.visit_stencil(v, [&](Range<Face> range, auto rows, MemorySpace space) {
     for_each(m.executor_, range,
              TangentialResidualOnFace<decltype(rows)>{rows, m.viscous_form_.matrix().entries(space), m.hold(),
                                                       m.area(), v.view(), source_ != nullptr,
@@ -384,8 +386,7 @@ void FaceSystem<System>::apply_with_product_in(const FaceVectors<T>& v, FaceVect
                                                BinnedSum* product) const {
   detail::SumInParts sum(v.executor(), product);
   static_cast<const System&>(*this).visit_kernels(v, image, [&]<class K>(Range<Face> range, const K& kernel) {
-    sum.add(Range<Face>(range.first(), std::clamp(v.owned().last(), range.first(), range.last())),
-            ProductOfFace<K>{kernel});
+    sum.add(range, ProductOfFace<K>{kernel});
   });
   sum.finish();
 }
@@ -431,10 +432,10 @@ auto FaceJacobi::kernel(const FaceVectors<T>& r, FaceVectors<T>& z) const {
                          z.view()};
 }
 void FaceJacobi::apply(const FaceVectors<float>& r, FaceVectors<float>& z) const {
-  for_each(r.executor(), r.range(), kernel(r, z));
+  for_each(r.executor(), r.owned(), kernel(r, z));
 }
 void FaceJacobi::apply(const FaceVectors<Real>& r, FaceVectors<Real>& z) const {
-  for_each(r.executor(), r.range(), kernel(r, z));
+  for_each(r.executor(), r.owned(), kernel(r, z));
 }
 void FaceJacobi::apply_with_product(const FaceVectors<float>& r, FaceVectors<float>& z,
                                     BinnedSum* product) const {

@@ -46,6 +46,10 @@ class MomentumMatrices {
   /// Double precision is made when it is first asked for.
   template <class T>
   const FaceMatricesIn<T>& in() const;
+  /// Brings the ghosts of v up to date, and calls `launch(range, rows, space)` with rows of the stencil for
+  /// parts of the owned faces, of all of them in the end.
+  template <class V, class Launch>
+  void visit_stencil(const V& v, const Launch& launch) const;
   View<Face, const FaceHold> hold() const { return boundaries_.hold().view(); }
   View<Face, const Vector3> area() const { return mesh_.geometry().face_areas(executor_.space()); }
 
@@ -103,7 +107,7 @@ class MomentumSystem : public FaceSystem<MomentumSystem> {
  private:
   friend FaceSystem<MomentumSystem>;
 
-  /// Calls `launch(range, kernel)` for ranges that together are all faces.
+  /// Calls `launch(range, kernel)` for ranges that together are all owned faces.
   template <class T, class Launch>
   void visit_kernels(const FaceVectors<T>& v, FaceVectors<T>& image, const Launch& launch) const;
 
@@ -128,7 +132,7 @@ class TangentialSystem : public FaceSystem<TangentialSystem> {
  private:
   friend FaceSystem<TangentialSystem>;
 
-  /// Calls `launch(range, kernel)` for ranges that together are all faces.
+  /// Calls `launch(range, kernel)` for ranges that together are all owned faces.
   template <class T, class Launch>
   void visit_kernels(const FaceVectors<T>& v, FaceVectors<T>& image, const Launch& launch) const;
 

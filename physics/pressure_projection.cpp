@@ -109,9 +109,11 @@ class PressureProjection::FreeMass : public Operator<PrimalCochain<Face>, DualCo
  public:
   explicit FreeMass(const PressureProjection& projection) : projection_(projection) {}
   void apply(const PrimalCochain<Face>& flux, DualCochain<Face>& image) const override {
-    exchange_ghosts(projection_.mesh_.domain(), flux);
-    projection_.mass_.apply(flux, image);
-    for_each(flux.executor(), flux.range(), FreePartOnFace{projection_.inverse_star_.view(), image.view()});
+    const auto apply_on = [&](Range<Face> faces) {
+      projection_.mass_.apply_on(faces, flux, image);
+      for_each(flux.executor(), faces, FreePartOnFace{projection_.inverse_star_.view(), image.view()});
+    };
+    launch_with_ghosts(projection_.mesh_.domain(), flux.owned(), apply_on, flux);
   }
   void apply_transpose(const PrimalCochain<Face>& flux, DualCochain<Face>& image) const override {
     apply(flux, image);
@@ -126,8 +128,8 @@ class PressureProjection::Laplacian : public Operator<DualCochain<Cell>, PrimalC
  public:
   explicit Laplacian(const PressureProjection& projection) : projection_(projection) {}
   void apply(const DualCochain<Cell>& p, PrimalCochain<Cell>& outflow) const override {
-    exchange_ghosts(projection_.mesh_.domain(), p);
-    projection_.laplacian_->apply(p, outflow);
+    const auto apply_on = [&](Range<Cell> cells) { projection_.laplacian_->apply_on(cells, p, outflow); };
+    launch_with_ghosts(projection_.mesh_.domain(), p.owned(), apply_on, p);
   }
   void apply_transpose(const DualCochain<Cell>& p, PrimalCochain<Cell>& outflow) const override {
     apply(p, outflow);

@@ -357,10 +357,18 @@ class MultigridCycle {
                               level.step.view(), level.x.view()});
   }
 
+  /// Brings the ghosts of x up to date, and calls `launch(range, rows)` for parts of the level's matrix.
+  template <class Launch>
+  void visit_matrix(Level& level, const Launch& launch) {
+    const auto launch_on = [&](Range<Unknown> unknowns) {
+      level.matrix.table().visit_parts(executor_.space(), unknowns, launch);
+    };
+    launch_with_ghosts(level.domain, level.x.owned(), launch_on, level.x);
+  }
+
   void chebyshev_step(Level& level, ChebyshevCoefficients coefficients) {
     const MemorySpace space = executor_.space();
-    exchange_ghosts(level.domain, level.x);
-    level.matrix.table().visit_parts(space, [&](Range<Unknown> range, auto rows) {
+    visit_matrix(level, [&](Range<Unknown> range, auto rows) {
       for_each(executor_, range,
                ChebyshevStepOnUnknown<decltype(rows)>{
                    rows, level.matrix.coefficient(space), coefficients.momentum, coefficients.gain,
@@ -385,8 +393,7 @@ class MultigridCycle {
     }
     for (std::size_t k = 1; k < level.smoother.size(); ++k) chebyshev_step(level, level.smoother[k]);
     if (depth + 1 < levels_.size()) {
-      exchange_ghosts(level.domain, level.x);
-      level.matrix.table().visit_parts(space, [&](Range<Unknown> range, auto rows) {
+      visit_matrix(level, [&](Range<Unknown> range, auto rows) {
         for_each(executor_, range,
                  ResidualOnUnknown<decltype(rows)>{rows, level.matrix.coefficient(space),
                                                    std::as_const(level.right_hand_side).view(),

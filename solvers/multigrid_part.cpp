@@ -90,7 +90,8 @@ class HierarchyDivider {
       ++divided_;
     division_.push_back(divide(std::move(homes)));
     for (std::size_t l = 0; l < divided_ && l + 1 < levels.size(); ++l)
-      division_.push_back(divide(coarse_homes(levels[l].restriction, division_[l].homes)));
+      division_.push_back(
+          divide(coarse_homes(levels[l].restriction, division_[l].homes, levels[l + 1].off_diagonal)));
     for (std::size_t l = 0; l < divided_; ++l) find_ghosts(l);
   }
 
@@ -98,7 +99,8 @@ class HierarchyDivider {
 
   MultigridPart part(std::size_t rank) {
     MultigridPart part;
-    for (std::size_t l = 0; l < divided_; ++l) part.halos.push_back(number(division_[l], rank));
+    for (std::size_t l = 0; l < divided_; ++l)
+      part.halos.push_back(number(division_[l], rank, hierarchy_.levels[l].off_diagonal));
     for (std::size_t l = 0; l < divided_; ++l) {
       const Level& level = hierarchy_.levels[l];
       const Division& division = division_[l];
@@ -145,20 +147,34 @@ class HierarchyDivider {
     return division;
   }
 
-  /// A coarse unknown goes to the owner of the finer one that counts most for it.
-  std::vector<Home> coarse_homes(const SparseRows& restriction, const std::vector<Home>& fine) const {
+  /// A coarse unknown goes to the owner of the finer one that counts most for it. Those whose rows need no
+  /// ghosts come first on each rank.
+  std::vector<Home> coarse_homes(const SparseRows& restriction, const std::vector<Home>& fine,
+                                 const SparseRows& matrix) const {
     std::vector<Home> homes;
-    std::vector<Index> next(ranks_, 0);
     for (Index i = 0; i < restriction.rows(); ++i) {
       const auto first = restriction.values.begin() + restriction.starts[at(i)];
       const auto last = restriction.values.begin() + restriction.starts[at(i) + 1];
       const auto most =
           std::max_element(first, last, [](Real a, Real b) { return std::abs(a) < std::abs(b); });
       const Index column = restriction.columns[at(most - restriction.values.begin())];
-      const Index rank = fine[at(column)].rank;
-      homes.push_back({rank, next[at(rank)]++});
+      homes.push_back({fine[at(column)].rank, 0});
+    }
+    std::vector<Index> next(ranks_, 0);
+    for (const bool interior : {true, false}) {
+      for (Index i = 0; i < restriction.rows(); ++i) {
+        Home& home = homes[at(i)];
+        if (needs_no_ghosts(matrix, i, homes) == interior) home.number = next[at(home.rank)]++;
+      }
     }
     return homes;
+  }
+
+  static bool needs_no_ghosts(const SparseRows& matrix, Index row, const std::vector<Home>& homes) {
+    const auto first = matrix.columns.begin() + matrix.starts[at(row)];
+    const auto last = matrix.columns.begin() + matrix.starts[at(row) + 1];
+    const Index rank = homes[at(row)].rank;
+    return std::all_of(first, last, [&](Index column) { return homes[at(column)].rank == rank; });
   }
 
   void find_ghosts(std::size_t l) {
@@ -191,11 +207,15 @@ class HierarchyDivider {
   }
 
   /// Numbers what a rank has of a level.
-  HaloParts<Unknown> number(Division& division, std::size_t rank) const {
+  HaloParts<Unknown> number(Division& division, std::size_t rank, const SparseRows& matrix) const {
+    const std::vector<Index>& owned = division.owned[rank];
     division.local.resize(division.homes.size());
     Index next = 0;
-    for (const Index i : division.owned[rank]) division.local[at(i)] = next++;
+    for (const Index i : owned) division.local[at(i)] = next++;
     HaloParts<Unknown> halo;
+    halo.interior = static_cast<Index>(
+        std::ranges::find_if_not(owned, [&](Index i) { return needs_no_ghosts(matrix, i, division.homes); }) -
+        owned.begin());
     halo.owned = next;
     halo.total = static_cast<GlobalIndex>(division.homes.size());
     for (const Index j : division.ghosts[rank]) {
@@ -286,6 +306,7 @@ void pass_own(Pass& pass, MultigridPart& part) {
   pass_levels(pass, part.hierarchy.levels);
   pass.size_of(part.halos);
   for (HaloParts<Unknown>& halo : part.halos) {
+    pass(halo.interior);
     pass(halo.owned);
     pass(halo.all);
     pass(halo.total);

@@ -12,7 +12,8 @@ namespace curlew {
 struct Unknown;
 
 /// What one rank has of a multigrid hierarchy. The finer levels are divided: of these it has the rows of the
-/// unknowns that it owns, with columns numbered [owned | ghosts]. The coarser ones are whole on every rank.
+/// unknowns that it owns, with columns numbered [interior | boundary | ghosts]: rows of the matrix that name
+/// no ghosts come first. The coarser ones are whole on every rank.
 /// Rows keep the order of their entries, so that what is gathered over one has the bits of the whole
 /// hierarchy.
 struct MultigridPart {

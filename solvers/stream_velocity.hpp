@@ -12,6 +12,8 @@ namespace curlew {
 
 /// Entity tag: a harmonic flux (mesh/harmonic_fluxes.hpp).
 struct Loop;
+template <>
+inline constexpr bool on_every_rank<Loop> = true;
 
 /// Fields solved for at once: values on edges, whose curl is a flux, fluxes through loops, and a vector on
 /// faces. Every rank has the values of all loops; the first one owns them.

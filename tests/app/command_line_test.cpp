@@ -28,9 +28,9 @@ std::string message_of(const std::vector<std::string>& arguments) {
 }
 
 TEST(CommandLine, ReadsRun) {
-  const auto run =
-      parsed<RunOptions>({"run", "--set", "a.b=1", "case.toml", "--set", "c=2", "--backend", "cpu",
-                          "--threads", "4", "--output", "here", "--restart", "x.h5", "--steps=7", "--quiet"});
+  const auto run = parsed<RunOptions>({"run", "--set", "a.b=1", "case.toml", "--set", "c=2", "--backend",
+                                       "cpu", "--threads", "4", "--output", "here", "--restart", "x.h5",
+                                       "--steps=7", "--no-overlap", "--quiet"});
   EXPECT_EQ(run.case_file, "case.toml");
   EXPECT_THAT(run.overrides, ElementsAre("a.b=1", "c=2"));
   EXPECT_EQ(run.backend, "cpu");
@@ -38,6 +38,7 @@ TEST(CommandLine, ReadsRun) {
   EXPECT_EQ(run.output, "here");
   EXPECT_EQ(run.restart, "x.h5");
   EXPECT_EQ(run.steps, 7);
+  EXPECT_FALSE(run.overlap);
   EXPECT_TRUE(run.quiet);
 }
 
@@ -46,6 +47,7 @@ TEST(CommandLine, HasDefaults) {
   EXPECT_THAT(run.overrides, ElementsAre());
   EXPECT_EQ(run.backend, "cpu");
   EXPECT_FALSE(run.threads || run.output || run.restart || run.steps || run.quiet);
+  EXPECT_TRUE(run.overlap);
   const auto info = parsed<MeshInfoOptions>({"mesh", "info", "a.msh"});
   EXPECT_EQ(info.mesh.scale, 1);
   EXPECT_EQ(info.mesh.size, 0);

@@ -48,6 +48,27 @@ TEST_P(IncidenceRows, transposed_twice_are_the_same_up_to_order) {
   EXPECT_EQ(rows_of(back), expected);
 }
 
+TEST_P(IncidenceRows, are_visited_once_in_any_range) {
+  const auto table = table_of(GetParam());
+  for (Index first = 0; first <= table.rows(); ++first) {
+    for (Index last = first; last <= table.rows(); ++last) {
+      std::vector<std::vector<Index>> visited;
+      Index next = first;
+      table.visit_parts(MemorySpace::Host, Range<Cell>(first, last), [&](Range<Cell> range, auto rows) {
+        EXPECT_EQ(range.first(), next);
+        next = range.last();
+        for (const Id<Cell> c : range) {
+          visited.emplace_back();
+          for (const auto [face, sign] : rows[c])
+            visited.back().push_back(sign < 0 ? -face.value() : face.value());
+        }
+      });
+      EXPECT_EQ(next, last);
+      EXPECT_EQ(visited, std::vector(GetParam().begin() + first, GetParam().begin() + last));
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Layouts, IncidenceRows,
                          testing::Values(std::vector<std::vector<Index>>{},
                                          std::vector<std::vector<Index>>{{}},

@@ -87,6 +87,7 @@ TEST_P(HeatOnRanks, has_the_bits_of_one_rank_when_steady) {
   const auto start = analytic([](Vector3 x, Real) { return x.x; });
   for (const auto& [preconditioning, executor] :
        {std::pair(Preconditioning::Multigrid, Executor::openmp(2)),
+        std::pair(Preconditioning::Multigrid, Executor::serial().without_overlap()),
         std::pair(Preconditioning::Multigrid, Executor::debug_device()),
         std::pair(Preconditioning::Jacobi, Executor::debug_device()),
         std::pair(Preconditioning::None, Executor::openmp(2))}) {

@@ -243,6 +243,26 @@ TEST(OnRanks, some_may_have_no_neighbours) {
   expect_operators_agree(mesh);
 }
 
+TEST(OnRanks, work_on_the_interior_comes_first_where_exchanges_are_overlapped) {
+  const Parted mesh = divided(make_box(CellType::Hexahedron, {9, 8, 7}));
+  const Halo<Cell>& halo = mesh.domain().halo<Cell>();
+  EXPECT_EQ(halo.interior().size() < halo.owned().size(), all_ranks()->ranks() > 1);
+  for (const bool overlaps : {true, false}) {
+    const Executor executor = overlaps ? Executor::serial() : Executor::serial().without_overlap();
+    auto cells = own_values<Field<Cell>>(executor, mesh.domain());
+    std::vector<Range<Cell>> launches;
+    const auto launch = [&](Range<Cell> range) { launches.push_back(range); };
+    launch_with_ghosts(mesh.domain(), halo.owned(), launch, cells);
+    ASSERT_EQ(launches.size(), 2u);
+    EXPECT_EQ(launches[0].first(), 0);
+    EXPECT_EQ(launches[0].last(), overlaps ? halo.interior().last() : 0);
+    EXPECT_EQ(launches[1].first(), launches[0].last());
+    EXPECT_EQ(launches[1].last(), halo.owned().last());
+    const auto expected = own_values<Field<Cell>>(executor, mesh.whole.domain());
+    EXPECT_EQ(differences(mesh.domain(), cells.range(), cells, expected), 0);
+  }
+}
+
 TEST(OnRanks, an_exchange_takes_fields_of_several_kinds_at_once) {
   const Parted mesh = divided(make_box(CellType::Prism, {4, 4, 4}));
   for (const Executor& executor : {Executor::serial(), Executor::debug_device()}) {
