@@ -160,11 +160,25 @@ class IncidenceTable {
     };
     layout_.head_length_ = length(0);
     layout_.tail_length_ = length(rows_ - 1);
-    while (layout_.head_rows_ < rows_ && length(layout_.head_rows_) == layout_.head_length_)
-      ++layout_.head_rows_;
-    Index tail = layout_.head_rows_;
-    while (tail < rows_ && length(tail) == layout_.tail_length_) ++tail;
-    if (tail < rows_) starts_ = ConstantArray<Index>(std::move(starts));
+    const auto end_of_run = [&](Index first) {
+      Index last = first;
+      while (last < rows_ && length(last) == length(first)) ++last;
+      return last;
+    };
+    layout_.head_rows_ = end_of_run(0);
+    const bool two_lengths = end_of_run(layout_.head_rows_) == rows_;
+    for (Index first = 0; first < rows_;) {
+      const Index last = end_of_run(first);
+      const bool uniform = two_lengths || last - first >= shortest_run;
+      if (!uniform && !parts_.empty() && parts_.back().length == Part::mixed) {
+        parts_.back().rows = Range<From>(parts_.back().rows.first(), last);
+      } else {
+        parts_.push_back({Range<From>(first, last), starts[static_cast<std::size_t>(first)],
+                          uniform ? length(first) : Part::mixed});
+      }
+      first = last;
+    }
+    if (!two_lengths) starts_ = ConstantArray<Index>(std::move(starts));
   }
 
   Index rows() const { return rows_; }
@@ -178,20 +192,22 @@ class IncidenceTable {
     return Incidence<From, To>(layout, entries_.data(space));
   }
   /// Calls `launch(range, rows)` for consecutive parts of `wanted` that together cover it, `rows` being the
-  /// fastest view of each: a UniformIncidence where rows have one common length that is among `lengths`, by
-  /// default those of incidences in meshes of one cell type, else an Incidence.
+  /// fastest view of each: a UniformIncidence where many rows in a row have one length that is among
+  /// `lengths`, by default those of incidences in meshes of one cell type, else an Incidence.
   template <class Launch, Index... lengths>
   void visit_parts(MemorySpace space, Range<From> wanted, const Launch& launch,
-                   RowLengths<lengths...> compiled) const {
-    if (wanted.empty()) return;
-    if (starts_.size() > 0) {
-      launch(wanted, view(space));
-      return;
+                   RowLengths<lengths...>) const {
+    for (const Part& part : parts_) {
+      const Range<From> range = common(part.rows, wanted);
+      if (range.empty()) continue;
+      const auto launched = [&]<Index compiled>() {
+        if (part.length != compiled) return false;
+        const Index* entries = entries_.data(space) + part.first_entry;
+        launch(range, UniformIncidence<From, To, compiled>(entries, part.rows.first(), part.first_entry));
+        return true;
+      };
+      if (!(launched.template operator()<lengths>() || ...)) launch(range, view(space));
     }
-    const Range<From> head(0, layout_.head_rows_), tail(layout_.head_rows_, rows_);
-    const Index in_head = head.size() * layout_.head_length_;
-    visit_uniform(head, layout_.head_length_, 0, wanted, space, launch, compiled);
-    visit_uniform(tail, layout_.tail_length_, in_head, wanted, space, launch, compiled);
   }
   template <class Launch>
   void visit_parts(MemorySpace space, Range<From> wanted, const Launch& launch) const {
@@ -212,23 +228,18 @@ class IncidenceTable {
   typename Incidence<From, To>::Row operator[](Id<From> i) const { return view(MemorySpace::Host)[i]; }
 
  private:
-  /// What of `wanted` is among `rows`, which have `length` entries each, the first of all at `first_entry`.
-  template <class Launch, Index... lengths>
-  void visit_uniform(Range<From> rows, Index length, Index first_entry, Range<From> wanted, MemorySpace space,
-                     const Launch& launch, RowLengths<lengths...>) const {
-    const Range<From> range = common(rows, wanted);
-    if (range.empty()) return;
-    const Index* entries = entries_.data(space) + first_entry;
-    const auto launched = [&]<Index compiled>() {
-      if (length != compiled) return false;
-      launch(range, UniformIncidence<From, To, compiled>(entries, rows.first(), first_entry));
-      return true;
-    };
-    if (!(launched.template operator()<lengths>() || ...)) launch(range, view(space));
-  }
+  /// Consecutive rows of one length, or of several.
+  struct Part {
+    static constexpr Index mixed = -1;
+    Range<From> rows;
+    Index first_entry, length;
+  };
+  /// Fewer rows of one length are not worth a launch of their own.
+  static constexpr Index shortest_run = 1024;
 
   Index rows_ = 0;
   RowLayout layout_;
+  std::vector<Part> parts_;
   ConstantArray<Index> starts_;
   ConstantArray<Index> entries_;
 };

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace curlew {
@@ -78,6 +80,32 @@ INSTANTIATE_TEST_SUITE_P(Layouts, IncidenceRows,
                                          std::vector<std::vector<Index>>{{7}, {1, -2}, {3, 4}},
                                          std::vector<std::vector<Index>>{{1, -2}, {}, {3, 4, 9}, {1}},
                                          std::vector<std::vector<Index>>{{1}, {}, {}}));
+
+/// As a rank's part of a mesh has them: inside, on patches, ghosts.
+TEST(Incidence, long_runs_of_rows_of_one_length_are_visited_apart) {
+  std::vector<std::vector<Index>> rows(2000, {1, 2, 3});
+  rows.insert(rows.end(), 1500, {4, -5});
+  for (Index k = 0; k < 700; ++k) rows.emplace_back(k % 3, k);
+  rows.insert(rows.end(), 1100, {6});
+  const auto table = table_of(rows);
+  std::vector<Range<Cell>> uniform, mixed;
+  table.visit_parts(MemorySpace::Host, [&]<class Rows>(Range<Cell> range, Rows view) {
+    (std::is_same_v<Rows, Incidence<Cell, Face>> ? mixed : uniform).push_back(range);
+    for (const Id<Cell> c : range) {
+      std::vector<Index> row;
+      for (const auto [face, sign] : view[c]) row.push_back(sign < 0 ? -face.value() : face.value());
+      EXPECT_EQ(row, rows[static_cast<std::size_t>(c.value())]);
+      EXPECT_EQ(view.start(c), table.view(MemorySpace::Host).start(c));
+    }
+  });
+  const auto bounds = [](const std::vector<Range<Cell>>& ranges) {
+    std::vector<std::pair<Index, Index>> pairs;
+    for (const Range<Cell> range : ranges) pairs.emplace_back(range.first(), range.last());
+    return pairs;
+  };
+  EXPECT_EQ(bounds(uniform), (std::vector<std::pair<Index, Index>>{{0, 2000}, {2000, 3500}, {4200, 5300}}));
+  EXPECT_EQ(bounds(mixed), (std::vector<std::pair<Index, Index>>{{3500, 4200}}));
+}
 
 TEST(Incidence, rows_of_one_or_two_lengths_store_no_offsets) {
   EXPECT_EQ(table_of({{1, 2}, {3, 4}, {5, 6}}).bytes(), 6 * sizeof(Index));
