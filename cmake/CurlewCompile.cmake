@@ -81,7 +81,9 @@ if(CURLEW_SANITIZE)
     -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
     # Under the sanitizers GCC 12 warns about its own std::regex (GCC bug 105562).
     $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-maybe-uninitialized>)
-  target_link_options(curlew_compile INTERFACE -fsanitize=address,undefined)
+  # With the sanitizers the compiler no longer leaves out libraries that are not used, and every test would load
+  # Gmsh and a hundred others at its start.
+  target_link_options(curlew_compile INTERFACE -fsanitize=address,undefined -Wl,--as-needed)
 endif()
 
 # curlew_library(NAME SOURCES...): one library a folder; its headers are included as "folder/name.hpp". Its include

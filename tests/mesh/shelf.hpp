@@ -1,17 +1,23 @@
 // Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
 #pragma once
 
+#include <memory>
 #include <ostream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "mesh/mesh.hpp"
 
 namespace curlew {
 
+/// A test's parameter, of which GoogleTest makes several copies for every test that a program has.
 struct ShelfMesh {
+  ShelfMesh(std::string its_name, RawMesh mesh)
+      : name(std::move(its_name)), kept(std::make_shared<const RawMesh>(std::move(mesh))), raw(*kept) {}
   std::string name;
-  RawMesh raw;
+  std::shared_ptr<const RawMesh> kept;
+  const RawMesh& raw;
   friend void PrintTo(const ShelfMesh& mesh, std::ostream* out) { *out << mesh.name; }
 };
 
