@@ -13,6 +13,7 @@
 #include "kernels/reduction.hpp"
 #include "kernels/vector_kernels.hpp"
 #include "mesh/exchange.hpp"
+#include "physics/tied_parts.hpp"
 
 namespace curlew {
 
@@ -537,77 +538,14 @@ SolveReport HeatDiffusion::advance_to(Real time) {
   return report;
 }
 
-/// Connected parts of the domain that nothing ties to a temperature; -1 for nodes of the others.
-std::vector<Index> HeatDiffusion::floating_parts() const {
-  const std::size_t nodes = at(temperature_.size());
-  const auto neighbours_of = diffusion_.graph().neighbours_of_node().view(MemorySpace::Host);
-  std::vector<Index> part(nodes, -2), queue;
-  Index parts = 0;
-  for (std::size_t root = 0; root < nodes; ++root) {
-    if (part[root] != -2) continue;
-    bool tied = false;
-    queue.assign(1, static_cast<Index>(root));
-    part[root] = parts;
-    for (std::size_t next = 0; next < queue.size(); ++next) {
-      const std::size_t n = at(queue[next]);
-      tied = tied || held_host_[n] || convection_host_[n] > 0;
-      for (const auto [m, sign] : neighbours_of[Id<Node>(queue[next])]) {
-        if (part[at(m.value())] != -2) continue;
-        part[at(m.value())] = parts;
-        queue.push_back(m.value());
-      }
-    }
-    if (tied) {
-      for (const Index n : queue) part[at(n)] = -1;
-    } else {
-      ++parts;
-    }
-  }
-  return part;
-}
-
-/// Throws unless every part of the domain is tied to a temperature; together with all ranks.
-void HeatDiffusion::require_tied() const {
-  const Domain& domain = mesh_.domain();
-  const auto neighbours_of = diffusion_.graph().neighbours_of_node().view(MemorySpace::Host);
-  Field<Node> tied(Executor::serial(), domain.extent<Node>(), "tied", "1");
-  const View<Node, Real> flag = tied.view();
-  for (const Id<Node> n : tied.owned()) {
-    flag[n] = held_host_[at(n.value())] || convection_host_[at(n.value())] > 0 ? 1 : 0;
-  }
-  std::vector<Id<Node>> queue;
-  for (bool changed = true; changed;) {  // from neighbour to neighbour on a rank, then to other ranks
-    exchange_ghosts(domain, tied);
-    queue.clear();
-    for (const Id<Node> n : tied.range()) {
-      if (flag[n] > 0) queue.push_back(n);
-    }
-    const std::size_t before = queue.size();
-    for (std::size_t next = 0; next < queue.size(); ++next) {
-      for (const auto [m, sign] : neighbours_of[queue[next]]) {
-        if (flag[m] > 0) continue;
-        flag[m] = 1;
-        queue.push_back(m);
-      }
-    }
-    changed = domain.communicator().maximum(queue.size() > before ? 1 : 0) > 0;
-  }
-  Real free = 0;
-  for (const Id<Node> n : tied.owned()) free = std::max(free, 1 - flag[n]);
-  if (domain.communicator().maximum(free) > 0) {
-    throw InputError(
-        "a steady state where a part of the domain has no patch of type temperature or convection can be "
-        "found on "
-        "one rank only; run it without mpirun");
-  }
-}
-
 SolveReport HeatDiffusion::solve_steady() {
+  std::vector<std::uint8_t> tied = held_host_;
+  for (std::size_t n = 0; n < tied.size(); ++n) tied[n] = tied[n] || convection_host_[n] > 0;
   std::vector<Index> parts(at(temperature_.size()), -1);
   if (mesh_.domain().communicator().ranks() > 1) {
-    require_tied();
+    require_tied(mesh_.domain(), diffusion_.graph(), tied);
   } else {
-    parts = floating_parts();
+    parts = floating_parts(diffusion_.graph(), tied);
   }
   const PiecewiseConstantNullSpace<PrimalCochain<Node>> null_space(executor_, temperature_.extent(), parts);
   const std::vector<Real> load = load_.to_host();

@@ -110,8 +110,6 @@ class HeatDiffusion {
   void set_preconditioner(Real per_step, Real implicit_weight);
   void compute_inflow();
   void compute_balance(Real per_step, Real implicit_weight);
-  std::vector<Index> floating_parts() const;
-  void require_tied() const;
 
   Executor executor_;
   const Mesh& mesh_;

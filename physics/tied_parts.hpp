@@ -1,0 +1,22 @@
+// Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "mesh/domain.hpp"
+#include "mesh/node_graph.hpp"
+
+namespace curlew {
+
+// What of the domain has a steady temperature of its own: `tied` says of each node whether something ties it
+// to a temperature.
+
+/// Connected parts of the domain without a tied node, numbered from 0: that of each node, -1 for nodes of the
+/// others. On one rank.
+std::vector<Index> floating_parts(const NodeGraph& graph, const std::vector<std::uint8_t>& tied);
+
+/// Throws InputError unless every part of the domain has a tied node; together with all ranks.
+void require_tied(const Domain& domain, const NodeGraph& graph, const std::vector<std::uint8_t>& tied);
+
+}  // namespace curlew
