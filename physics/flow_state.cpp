@@ -13,21 +13,6 @@ std::string name_of_loop(const std::string& name, std::size_t loop) {
 
 }  // namespace
 
-namespace detail {
-
-const std::vector<Real>& array_of(const FlowState& state, const std::string& name) {
-  const auto found = state.arrays.find(name);
-  if (found == state.arrays.end()) refuse(name, "it has none");
-  return found->second;
-}
-
-void refuse(const std::string& name, const std::string& why) {
-  throw InputError(fmt::format(
-      "the earlier run's {} does not fit: {}; resume on the same mesh with the same model", name, why));
-}
-
-}  // namespace detail
-
 void store(const Domain& domain, const StreamVelocity& x, const std::string& name, FlowState& state) {
   store(domain, x.stream, name + ".stream", state);
   store(domain, x.velocity, name + ".velocity", state);

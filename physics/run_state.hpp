@@ -1,0 +1,76 @@
+// Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "kernels/platform.hpp"
+#include "mesh/gather.hpp"
+#include "operators/operator.hpp"
+#include "solvers/solution_history.hpp"
+
+namespace curlew {
+
+/// Everything a step needs of the past, by name: a run that resumes from it goes on to the same bits. On
+/// several ranks arrays are in the order of the whole mesh and on rank 0; the others have their names.
+struct RunState {
+  Real time = 0;           ///< [s]
+  std::int64_t steps = 0;  ///< taken so far
+  std::map<std::string, Real> numbers;
+  std::map<std::string, std::vector<Real>> arrays;
+};
+
+/// What guesses are made of is named by this and more: no result, only the way to it.
+inline const std::string guess_prefix = "guess.";
+
+template <class E, class T, Cochain kind>
+void store(const Domain& domain, const Field<E, T, kind>& field, const std::string& name, RunState& state) {
+  state.arrays[name] = gathered_numbers(domain, field);
+}
+
+namespace detail {
+
+/// Throws InputError unless the state has an array of that name.
+const std::vector<Real>& array_of(const RunState& state, const std::string& name);
+[[noreturn]] void refuse(const std::string& name, const std::string& why);
+
+}  // namespace detail
+
+/// The reverse. Throws InputError, on all ranks, unless the state has as many values as the field over all
+/// ranks.
+template <class E, class T, Cochain kind>
+void restore(const Domain& domain, const RunState& state, const std::string& name, Field<E, T, kind>& field) {
+  const std::vector<Real>& values = detail::array_of(state, name);
+  try {
+    scatter_numbers(domain, values, field);
+  } catch (const InputError& error) {
+    detail::refuse(name, error.what());
+  }
+}
+
+/// Stores what a history knows. `scratch`: a vector of the right sizes.
+template <class X>
+void store(const Domain& domain, const SolutionHistory<X>& history, X& scratch, const std::string& name,
+           RunState& state) {
+  for (std::size_t k = 0; k < history.size(); ++k) {
+    history.read(k, scratch);
+    store(domain, scratch, guess_prefix + name + "." + std::to_string(k), state);
+  }
+}
+/// The reverse. What is in `scratch` and `image` is lost.
+template <class X>
+void restore(const Domain& domain, const RunState& state, const std::string& name, const Recall<X>& recall,
+             X& scratch, Paired<X>& image) {
+  recall.history->clear();
+  for (std::size_t k = 0;; ++k) {
+    const std::string change = guess_prefix + name + "." + std::to_string(k);
+    const auto found = state.arrays.lower_bound(change);
+    if (found == state.arrays.end() || !found->first.starts_with(change)) return;
+    restore(domain, state, change, scratch);
+    recall.history->append(recall.matrix, scratch, image);
+  }
+}
+
+}  // namespace curlew
