@@ -295,6 +295,14 @@ bool HeatDiffusion::depends_on_time() const {
                      [&](const HeatBoundary& boundary) { return std::visit(Varies{varies}, boundary); });
 }
 
+/// Whether the matrix of a step changes in time, but for the step's length.
+bool HeatDiffusion::convection_varies() const {
+  return std::any_of(settings_.boundaries.begin(), settings_.boundaries.end(), [](const HeatBoundary& b) {
+    const auto* convection = std::get_if<Convection>(&b);
+    return convection != nullptr && convection->coefficient->depends_on_time();
+  });
+}
+
 /// Boundary values and sources of `time`, on the host, then on the executor.
 void HeatDiffusion::assemble(Real time) {
   if (assembled_ && !depends_on_time()) return;
@@ -381,7 +389,7 @@ void HeatDiffusion::assemble(Real time) {
   load_.copy_from_host(load);
   convection_.copy_from_host(convection_host_);
   held_temperature_.copy_from_host(held_sum);
-  preconditioner_for_.reset();
+  if (!assembled_ || convection_varies()) preconditioner_for_.reset();
   assembled_ = true;
 }
 
@@ -412,8 +420,10 @@ void HeatDiffusion::compute_inflow() {
   }
 }
 
-/// The preconditioner changes with the step and with convection only.
+/// The preconditioner changes with the step and with convection only. It takes the step to single precision:
+/// steps that are to be of one length differ by what rounding does to the times between them.
 void HeatDiffusion::set_preconditioner(Real per_step, Real implicit_weight) {
+  per_step = static_cast<Real>(static_cast<float>(per_step));
   const std::pair<Real, Real> now{per_step, implicit_weight};
   if (preconditioner_for_ == now) return;
   SymmetricMatrix matrix = diffusion_.matrix();

@@ -105,6 +105,7 @@ class HeatDiffusion {
 
   void assemble(Real time);
   bool depends_on_time() const;
+  bool convection_varies() const;
   SolveReport solve(Real per_step, Real implicit_weight, const NullSpace<PrimalCochain<Node>>* null_space);
   SolveReport advance(Real time, Real implicit_weight);
   void set_preconditioner(Real per_step, Real implicit_weight);
