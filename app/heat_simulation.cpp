@@ -9,7 +9,6 @@
 
 #include "kernels/error.hpp"
 #include "mesh/exchange.hpp"
-#include "mesh/gather.hpp"
 #include "operators/cell_gradient.hpp"
 
 namespace curlew {
@@ -126,14 +125,17 @@ void HeatSimulation::resume(const Checkpoint& checkpoint, const std::string& pat
           path, checkpoint.step, checkpoint.time, expected));
     }
   }
-  const std::vector<Real>& temperature = checkpoint.arrays.at("temperature");
-  heat_.resume(scattered<Node>(mesh_.domain(), std::span(temperature)), checkpoint.time, checkpoint.step);
+  try {
+    heat_.resume({checkpoint.time, checkpoint.step, checkpoint.numbers, checkpoint.arrays});
+  } catch (const InputError& error) {
+    throw InputError(fmt::format("{}: {}", path, error.what()));
+  }
 }
 
 Checkpoint HeatSimulation::checkpoint() const {
-  Checkpoint checkpoint = make_checkpoint(model(), mesh_, heat_.steps(), heat_.time());
-  const std::vector<Real> temperature = heat_.temperature().to_host();
-  checkpoint.arrays["temperature"] = gathered<Node>(mesh_.domain(), std::span(temperature));
+  RunState state = heat_.state();
+  Checkpoint checkpoint = make_checkpoint(model(), mesh_, state.steps, state.time);
+  checkpoint.arrays.merge(state.arrays);
   return checkpoint;
 }
 

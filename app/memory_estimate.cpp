@@ -53,8 +53,10 @@ std::size_t bytes_of(const HeatCase& settings, const Mesh& mesh) {
     tables += bytes_of_multigrid(count(mesh.topology().nodes()), count(graph.pairs()));
   }
   // The model's fields, those of conjugate gradients and of their preconditioner; a mark per node.
+  std::size_t per_node = (12 + 5 + 1) * number + 1;
+  if (!settings.time.steady) per_node += history_of(number);
   const std::size_t patches = count(mesh.topology().boundary_faces()) * 2 * number;
-  return tables + patches + count(mesh.topology().nodes()) * ((12 + 5 + 1) * number + 1);
+  return tables + patches + count(mesh.topology().nodes()) * per_node;
 }
 
 std::size_t bytes_of(const FlowCase& settings, const Mesh& mesh) {

@@ -76,6 +76,15 @@ struct HoldOnNode {
   }
 };
 
+/// C x at nodes that are solved for, zero at held ones.
+struct CapacityOnNode {
+  View<Node, const Real> capacity;
+  View<Node, const std::uint8_t> held;
+  View<Node, const Real> x;
+  View<Node, Real> y;
+  CURLEW_HOST_DEVICE void operator()(Id<Node> n) const { y[n] = held[n] ? Real(0) : capacity[n] * x[n]; }
+};
+
 struct StoredOfNode {
   View<Node, const Real> capacity, temperature, previous;
   CURLEW_HOST_DEVICE Real operator()(Id<Node> n) const {
@@ -201,6 +210,20 @@ class HeatDiffusion::System : public Operator<PrimalCochain<Node>, DualCochain<N
  private:
   const HeatDiffusion& heat_;
   Real per_step_, implicit_weight_;
+};
+
+/// The matrix's part that goes with 1/dt, as an operator.
+class HeatDiffusion::Capacity : public Operator<PrimalCochain<Node>, DualCochain<Node>> {
+ public:
+  explicit Capacity(const HeatDiffusion& heat) : heat_(heat) {}
+  void apply(const PrimalCochain<Node>& x, DualCochain<Node>& y) const override {
+    for_each(heat_.executor_, x.owned(),
+             CapacityOnNode{heat_.capacity_.view(), heat_.held_.view(), x.view(), y.view()});
+  }
+  void apply_transpose(const PrimalCochain<Node>& x, DualCochain<Node>& y) const override { apply(x, y); }
+
+ private:
+  const HeatDiffusion& heat_;
 };
 
 HeatDiffusion::HeatDiffusion(const Executor& executor, const Mesh& mesh, HeatSettings settings)
@@ -389,22 +412,50 @@ void HeatDiffusion::assemble(Real time) {
   load_.copy_from_host(load);
   convection_.copy_from_host(convection_host_);
   held_temperature_.copy_from_host(held_sum);
-  if (!assembled_ || convection_varies()) preconditioner_for_.reset();
+  if (!assembled_ || convection_varies()) {
+    preconditioner_for_.reset();
+    if (history_) history_->renew();
+  }
   assembled_ = true;
 }
 
 void HeatDiffusion::start(const SpaceTimeFunction& temperature, Real time) {
   std::vector<Real> values(at(temperature_.size()));
   temperature.evaluate(mesh_.geometry().node_positions().host(), time, values);
-  resume(values, time, 0);
+  temperature_.copy_from_host(values);
+  begin(time, 0);
 }
 
-void HeatDiffusion::resume(std::span<const Real> temperature, Real time, std::int64_t steps) {
-  temperature_.copy_from_host(temperature);
+void HeatDiffusion::begin(Real time, std::int64_t steps) {
   time_ = time;
   steps_ = steps;
+  history_.reset();
   assemble(time);
   compute_inflow();
+}
+
+RunState HeatDiffusion::state() const {
+  RunState state;
+  state.time = time_;
+  state.steps = steps_;
+  store(mesh_.domain(), temperature_, "temperature", state);
+  if (history_) history_->add_to(state);
+  return state;
+}
+
+void HeatDiffusion::resume(const RunState& state) {
+  restore(mesh_.domain(), state, "temperature", temperature_);
+  begin(state.time, state.steps);
+  history().resume_from(state);
+}
+
+HeatHistory& HeatDiffusion::history() {
+  if (!history_) {
+    history_ =
+        std::make_unique<HeatHistory>(mesh_.domain(), temperature_, held_, std::make_unique<Capacity>(*this),
+                                      std::make_unique<System>(*this, 0, 1));
+  }
+  return *history_;
 }
 
 /// Inflow and the outflow through flux and convection patches at the present time and temperature.
@@ -474,7 +525,9 @@ SolveReport HeatDiffusion::solve(Real per_step, Real implicit_weight,
 
   copy(previous_, temperature_);
   for_each(executor_, temperature_.range(), hold);
-  return solver_.solve(system, *preconditioner_, right_hand_side_, temperature_, scale, null_space);
+  Recall<PrimalCochain<Node>> recall;
+  if (per_step > 0) recall = history().recall(per_step, implicit_weight);
+  return solver_.solve(system, *preconditioner_, right_hand_side_, temperature_, scale, null_space, recall);
 }
 
 void HeatDiffusion::compute_balance(Real per_step, Real implicit_weight) {

@@ -11,6 +11,7 @@
 
 #include "mesh/mesh.hpp"
 #include "operators/node_diffusion.hpp"
+#include "physics/heat_history.hpp"
 #include "physics/space_time_function.hpp"
 #include "solvers/conjugate_gradient.hpp"
 #include "solvers/null_space.hpp"
@@ -70,6 +71,9 @@ struct HeatBalance {
 /// On a mesh divided among ranks every rank solves for its nodes, with an executor among the ranks; all calls
 /// are made by all ranks together, and the bits are those of one rank. Values at ghosts have no meaning.
 ///
+/// Each step's solve starts from the last temperature, given temperatures put in, improved by what the last
+/// steps changed (SolutionHistory).
+///
 /// Boundary values are taken at nodes (temperature) or face centroids (flux, convection); a node between
 /// patches of different fixed temperature takes their mean weighted by area.
 class HeatDiffusion {
@@ -80,8 +84,11 @@ class HeatDiffusion {
 
   /// Starts at `time` [s] from a field of temperatures [K].
   void start(const SpaceTimeFunction& temperature, Real time);
-  /// Goes on from the state of an earlier run: temperatures by node [K], `steps` taken so far.
-  void resume(std::span<const Real> temperature, Real time, std::int64_t steps);
+  /// What a run that resumes from it goes on from, to the same bits.
+  RunState state() const;
+  /// Goes on from the state of an earlier run, with whatever settings. Throws InputError for a state of
+  /// another mesh.
+  void resume(const RunState& state);
 
   /// One time step to `time` [s], later than now. Throws DivergedError as ConjugateGradient does, and what
   /// the boundary values and sources throw; temperature, time and steps are then those before.
@@ -102,10 +109,13 @@ class HeatDiffusion {
   /// Nodes of a patch with weights, on the executor.
   struct PatchNodes;
   class System;
+  class Capacity;
 
+  void begin(Real time, std::int64_t steps);
   void assemble(Real time);
   bool depends_on_time() const;
   bool convection_varies() const;
+  HeatHistory& history();
   SolveReport solve(Real per_step, Real implicit_weight, const NullSpace<PrimalCochain<Node>>* null_space);
   SolveReport advance(Real time, Real implicit_weight);
   void set_preconditioner(Real per_step, Real implicit_weight);
@@ -142,6 +152,7 @@ class HeatDiffusion {
   std::vector<Real> patch_outflow_, previous_patch_outflow_, given_outflow_;
   Real source_ = 0, previous_source_ = 0;
 
+  std::unique_ptr<HeatHistory> history_;  // null before the first step
   ConjugateGradient<PrimalCochain<Node>> solver_;
   std::unique_ptr<Preconditioner<PrimalCochain<Node>>> preconditioner_;
   std::optional<std::pair<Real, Real>> preconditioner_for_;  // the step and weight that it was made for

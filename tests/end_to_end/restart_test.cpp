@@ -20,8 +20,9 @@ using testing::StartsWith;
 struct Restarted {
   CellType type;
   std::string scheme;
+  std::string coefficient = "2 + cos(3*t)";  // of convection
   friend void PrintTo(const Restarted& run, std::ostream* out) {
-    *out << name(run.type) << ", " << run.scheme;
+    *out << name(run.type) << ", " << run.scheme << ", " << run.coefficient;
   }
 };
 
@@ -30,6 +31,7 @@ class Restart : public testing::TestWithParam<Restarted> {};
 TEST_P(Restart, continues_to_the_same_bytes) {
   const CaseFolder folder(GetParam().type, 4);
   folder.edit("crank-nicolson", GetParam().scheme);
+  folder.edit("2 + cos(3*t)", GetParam().coefficient);
   ASSERT_EQ(folder.run({"--output", "whole"}).status, 0);
   // The first stop is where nothing is due, the second right after the first step.
   for (const int steps : {7, 1}) {
@@ -47,6 +49,7 @@ TEST_P(Restart, continues_to_the_same_bytes) {
 INSTANTIATE_TEST_SUITE_P(Each, Restart,
                          testing::Values(Restarted{CellType::Triangle, "crank-nicolson"},
                                          Restarted{CellType::Triangle, "backward-euler"},
+                                         Restarted{CellType::Triangle, "crank-nicolson", "2"},
                                          Restarted{CellType::Tetrahedron, "crank-nicolson"}));
 
 TEST(RestartAgain, from_an_earlier_checkpoint_replaces_what_came_after) {

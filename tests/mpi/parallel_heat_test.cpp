@@ -127,6 +127,30 @@ TEST(HeatOnRanks, of_a_box_has_the_bits_of_one_rank) {
   }
 }
 
+TEST(HeatOnRanks, goes_on_from_the_state_of_one_rank) {
+  const Parted mesh = divided(make_box(CellType::Tetrahedron, {6, 6, 6}));
+  for (const HeatScheme scheme : {HeatScheme::CrankNicolson, HeatScheme::BackwardEuler}) {
+    HeatDiffusion whole(Executor::serial(), mesh.whole, settings_for(mesh.whole, scheme));
+    HeatDiffusion part(Executor::serial().among(all_ranks()), mesh.part, settings_for(mesh.part, scheme));
+    whole.start(*analytic([](Vector3 x, Real) { return std::sin(3 * x.x) * x.y; }), 0);
+    for (int step = 1; step <= 5; ++step) whole.advance_to(0.01 * step);
+    RunState state = whole.state();
+    EXPECT_EQ(state.arrays.size(), 1 + solution_history_depth);
+    if (all_ranks()->rank() > 0) {
+      for (auto& [name, values] : state.arrays) values.clear();
+    }
+    part.resume(state);
+    for (int step = 6; step <= 8; ++step) {
+      EXPECT_EQ(part.advance_to(0.01 * step).iterations, whole.advance_to(0.01 * step).iterations);
+      expect_same(mesh, part, whole);
+    }
+    const RunState expected = whole.state(), gathered = part.state();
+    if (all_ranks()->rank() == 0) {
+      EXPECT_EQ(gathered.arrays, expected.arrays);
+    }
+  }
+}
+
 TEST(HeatOnRanks, without_a_temperature_anywhere_has_no_steady_state) {
   if (all_ranks()->ranks() == 1) GTEST_SKIP() << "one rank solves it";
   const Parted mesh = divided(make_box(CellType::Hexahedron, {4, 4, 4}));

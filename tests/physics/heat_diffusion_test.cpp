@@ -348,23 +348,6 @@ TEST(HeatDiffusion, crank_nicolson_damps_an_initial_field_that_contradicts_the_b
   }
 }
 
-TEST(HeatDiffusion, a_run_resumed_from_its_state_has_the_same_bits) {
-  const Mesh mesh(make_box(CellType::Tetrahedron, {3, 3, 3}));
-  const HeatSettings settings =
-      settings_for(mesh, material(1, 4),
-                   Convection{constant(1), analytic([](Vector3 x, Real t) { return 10 * t + x.x; })});
-  const auto initial = constant(300);
-  HeatDiffusion whole(Executor::serial(), mesh, settings), first(Executor::serial(), mesh, settings),
-      second(Executor::serial(), mesh, settings);
-  whole.start(*initial, 0);
-  first.start(*initial, 0);
-  for (int k = 1; k <= 6; ++k) whole.advance_to(0.1 * k);
-  for (int k = 1; k <= 3; ++k) first.advance_to(0.1 * k);
-  second.resume(first.temperature().to_host(), first.time(), first.steps());
-  for (int k = 4; k <= 6; ++k) second.advance_to(0.1 * k);
-  EXPECT_EQ(second.temperature().to_host(), whole.temperature().to_host());
-}
-
 TEST(HeatDiffusion, cools_the_centre_of_a_plane_wall_as_the_series_solution_says) {
   const Mesh mesh(make_box(CellType::Quadrilateral, {64, 1, 0}));
   HeatSettings settings = settings_for(mesh, material(1, 1), Insulated{});
@@ -378,6 +361,135 @@ TEST(HeatDiffusion, cools_the_centre_of_a_plane_wall_as_the_series_solution_says
       EXPECT_NEAR(temperature[n], 0.7723116069, 2e-4);
     }
   }
+}
+
+// --- guesses from earlier steps
+// ------------------------------------------------------------------------------------------------
+
+/// A function that does not change in time, and says so.
+class SteadyFunction : public AnalyticFunction {
+ public:
+  using AnalyticFunction::AnalyticFunction;
+  bool depends_on_time() const override { return false; }
+};
+
+/// A box with a side of changing temperature and one that is cooled; everything smooth in time.
+struct WarmedBox : testing::TestWithParam<bool> {
+  HeatSettings settings(HeatScheme scheme = HeatScheme::CrankNicolson) const {
+    HeatSettings with = settings_for(mesh, material(1, 4, constant(3)), Insulated{});
+    set_boundary(with, mesh, "left", FixedTemperature{analytic(warmth)});
+    // Convection that changes makes the history's products anew.
+    const FunctionPointer varying = analytic([](Vector3 x, Real t) { return 4 + x.y + t; });
+    const FunctionPointer steady = std::make_shared<SteadyFunction>([](Vector3 x, Real) { return 4 + x.y; });
+    set_boundary(with, mesh, "right", Convection{GetParam() ? varying : steady, constant(280)});
+    with.scheme = scheme;
+    with.solver.relative_tolerance = 1e-9;
+    return with;
+  }
+
+  /// Of steps with lengths that change: from 0.02 to 0.035 and back.
+  static Real time_of(int step) { return 0.02 * step + 0.04 * (1 - std::cos(0.37 * step)); }
+  static Real warmth(Vector3 x, Real t) { return 300 + 20 * std::sin(2 * t) + 5 * x.y; }
+
+  void expect_held(const HeatDiffusion& heat) const {
+    const std::vector<Real> temperature = heat.temperature().to_host();
+    int held = 0;
+    for (std::size_t n = 0; n < temperature.size(); ++n) {
+      const Vector3 x = mesh.geometry().node_positions()[n];
+      if (x.x != 0) continue;
+      EXPECT_EQ(temperature[n], warmth(x, heat.time())) << n;
+      ++held;
+    }
+    EXPECT_EQ(held, 81);
+  }
+
+  const Mesh mesh{make_box(CellType::Tetrahedron, {8, 8, 8})};
+  const FunctionPointer initial = analytic([](Vector3 x, Real) { return 300 + 5 * x.y - 10 * x.x * x.x; });
+};
+
+/// Without what guesses are made of.
+RunState without_history(RunState state) {
+  std::erase_if(state.arrays, [](const auto& array) { return array.first.starts_with(guess_prefix); });
+  return state;
+}
+
+TEST_P(WarmedBox, takes_fewer_iterations_from_them_and_comes_to_the_same) {
+  for (const HeatScheme scheme : {HeatScheme::CrankNicolson, HeatScheme::BackwardEuler}) {
+    HeatDiffusion heat(Executor::serial(), mesh, settings(scheme)),
+        alone(Executor::serial(), mesh, settings(scheme));
+    heat.start(*initial, 0);
+    int with = 0, without = 0;
+    for (int step = 1; step <= 16; ++step) {
+      if (step > 1) alone.resume(without_history(heat.state()));
+      const SolveReport report = heat.advance_to(time_of(step));
+      expect_held(heat);
+      EXPECT_LE(report.residual, 1e-9);
+      if (step <= 6) continue;
+      with += report.iterations;
+      without += alone.advance_to(time_of(step)).iterations;
+      const std::vector<Real> a = heat.temperature().to_host(), b = alone.temperature().to_host();
+      for (std::size_t n = 0; n < a.size(); ++n) ASSERT_NEAR(a[n], b[n], 1e-6) << n;
+    }
+    EXPECT_GE(with, 10);
+    EXPECT_LE(with, 0.65 * without);
+  }
+}
+
+TEST_P(WarmedBox, a_run_resumed_from_its_state_has_the_same_bits) {
+  for (const HeatScheme scheme : {HeatScheme::CrankNicolson, HeatScheme::BackwardEuler}) {
+    for (const int stop : {0, 1, 2, 3, 7}) {  // with every number of changes
+      HeatDiffusion whole(Executor::serial(), mesh, settings(scheme)),
+          resumed(Executor::debug_device(), mesh, settings(scheme));
+      whole.start(*initial, 0);
+      for (int step = 1; step <= stop; ++step) whole.advance_to(time_of(step));
+      resumed.resume(whole.state());
+      EXPECT_EQ(resumed.steps(), stop);
+      for (int step = stop + 1; step <= stop + 3; ++step) {
+        EXPECT_EQ(whole.advance_to(time_of(step)).iterations, resumed.advance_to(time_of(step)).iterations);
+      }
+      EXPECT_EQ(whole.state().arrays, resumed.state().arrays) << "after " << stop;
+    }
+  }
+}
+
+TEST_P(WarmedBox, holds_what_a_resumed_run_holds_anew) {
+  HeatDiffusion first(Executor::serial(), mesh, settings()), second(Executor::serial(), mesh, [&] {
+    HeatSettings with = settings();
+    set_boundary(with, mesh, "left", Insulated{});
+    return with;
+  }());
+  second.start(*initial, 0);
+  for (int step = 1; step <= 5; ++step) second.advance_to(time_of(step));
+  first.resume(second.state());
+  for (int step = 6; step <= 8; ++step) {
+    first.advance_to(time_of(step));
+    expect_held(first);
+  }
+}
+
+TEST_P(WarmedBox, started_anew_forgets_them) {
+  HeatDiffusion heat(Executor::serial(), mesh, settings());
+  const auto run = [&] {
+    heat.start(*initial, 0);
+    for (int step = 1; step <= 4; ++step) heat.advance_to(time_of(step));
+    return heat.state().arrays;
+  };
+  const auto once = run();
+  EXPECT_EQ(once.size(), 1 + solution_history_depth);
+  EXPECT_EQ(run(), once);
+}
+
+INSTANTIATE_TEST_SUITE_P(Convection, WarmedBox, testing::Bool(),
+                         [](const auto& test) { return test.param ? "that_varies" : "that_stays"; });
+
+TEST(HeatDiffusion, resuming_from_another_mesh_or_without_a_temperature_is_an_error) {
+  const Mesh mesh(make_box(CellType::Triangle, {4, 4, 0}));
+  HeatDiffusion heat(Executor::serial(), mesh, settings_for(mesh, material(1, 1), Insulated{}));
+  heat.start(*constant(300), 0);
+  RunState other = heat.state();
+  other.arrays.at("temperature").pop_back();
+  EXPECT_THROW(heat.resume(other), InputError);
+  EXPECT_THROW(heat.resume(RunState{}), InputError);
 }
 
 }  // namespace

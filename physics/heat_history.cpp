@@ -1,0 +1,69 @@
+// Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
+#include "physics/heat_history.hpp"
+
+#include <utility>
+#include <vector>
+
+#include "kernels/for_each.hpp"
+
+namespace curlew {
+
+namespace {
+
+constexpr const char* name_in_state = "temperature_change";
+
+struct NoChangeOnHeldNode {
+  View<Node, const std::uint8_t> held;
+  View<Node, Real> change;
+  CURLEW_HOST_DEVICE void operator()(Id<Node> n) const {
+    if (held[n]) change[n] = 0;
+  }
+};
+
+}  // namespace
+
+HeatHistory::HeatHistory(const Domain& domain, const PrimalCochain<Node>& like,
+                         const Field<Node, std::uint8_t>& held, std::unique_ptr<const Matrix> capacity,
+                         std::unique_ptr<const Matrix> exchange)
+    : domain_(domain),
+      // A run that resumes may hold nodes that the earlier one did not.
+      changes_(like, 2,
+               [&held](PrimalCochain<Node>& change) {
+                 for_each(change.executor(), change.owned(), NoChangeOnHeldNode{held.view(), change.view()});
+               }),
+      capacity_(std::move(capacity)),
+      exchange_(std::move(exchange)),
+      executor_(like.executor()),
+      extent_(like.extent()) {}
+
+Recall<PrimalCochain<Node>> HeatHistory::recall(Real per_step, Real implicit_weight) {
+  return {&changes_, {{per_step, capacity_.get()}, {implicit_weight, exchange_.get()}}};
+}
+
+void HeatHistory::renew() {
+  PrimalCochain<Node> change(executor_, extent_, "change", "K");
+  DualCochain<Node> image(executor_, extent_, "image", "W");
+  std::vector<std::vector<Real>> kept;
+  for (std::size_t k = 0; k < changes_.size(); ++k) {
+    changes_.read(k, change);
+    kept.push_back(change.to_host());
+  }
+  changes_.clear();
+  for (const std::vector<Real>& values : kept) {
+    change.copy_from_host(values);
+    changes_.append(recall(1, 1).matrix, change, image);
+  }
+}
+
+void HeatHistory::add_to(RunState& state) const {
+  PrimalCochain<Node> change(executor_, extent_, "change", "K");
+  store(domain_, changes_, change, name_in_state, state);
+}
+
+void HeatHistory::resume_from(const RunState& state) {
+  PrimalCochain<Node> change(executor_, extent_, "change", "K");
+  DualCochain<Node> image(executor_, extent_, "image", "W");
+  restore(domain_, state, name_in_state, recall(1, 1), change, image);
+}
+
+}  // namespace curlew
