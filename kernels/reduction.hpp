@@ -238,13 +238,17 @@ void add_own_sum(const Executor& executor, Range<E> range, const Term& term, Bin
            AddToSum{View<Chunk, const BinnedSum>(own, 1), View<Chunk, BinnedSum>(result, 1)});
 }
 
-/// Makes a sum of what every rank has out of what this one has, in the memory of the executor.
-inline void sum_over_ranks(const Executor& executor, BinnedSum* sum) {
+/// How many sums the ranks bring together at once, at most.
+inline constexpr std::size_t most_sums = 4;
+
+/// Makes sums of what every rank has out of what this one has, in the memory of the executor.
+inline void sum_over_ranks(const Executor& executor, BinnedSum* sums, std::size_t count = 1) {
   if (executor.is_alone()) return;
-  BinnedSum value;
-  copy_bytes(&value, MemorySpace::Host, sum, executor.space(), sizeof value);
-  value = executor.ranks()->sum(value);
-  copy_bytes(sum, executor.space(), &value, MemorySpace::Host, sizeof value);
+  REQUIRE(count <= most_sums, "too many sums at once");
+  BinnedSum values[most_sums];
+  copy_bytes(values, MemorySpace::Host, sums, executor.space(), count * sizeof(BinnedSum));
+  executor.ranks()->sums({values, count});
+  copy_bytes(sums, executor.space(), values, MemorySpace::Host, count * sizeof(BinnedSum));
 }
 
 struct NoTerm {

@@ -66,10 +66,8 @@ class MpiRanks final : public Communicator {
   int rank() const override { return rank_; }
   int ranks() const override { return ranks_; }
 
-  BinnedSum sum(const BinnedSum& mine) const override {
-    BinnedSum sum;
-    MPI_Allreduce(&mine, &sum, 1, binned_sum_, add_, communicator_);
-    return sum;
+  void sums(std::span<BinnedSum> mine) const override {
+    MPI_Allreduce(MPI_IN_PLACE, mine.data(), static_cast<int>(mine.size()), binned_sum_, add_, communicator_);
   }
   Real maximum(Real mine) const override {
     Real largest = 0;

@@ -157,8 +157,8 @@ std::vector<Real> SolutionHistory<X>::products_with(const Paired<X>& y) {
         detail::add_own_sum(executor_, owned, product, result);
       }
     });
-    detail::sum_over_ranks(executor_, result);
   }
+  detail::sum_over_ranks(executor_, sums_.data(), kept_.size());
   std::array<BinnedSum, most_changes> sums;
   copy_bytes(sums.data(), MemorySpace::Host, sums_.data(), sums_.space(), kept_.size() * sizeof(BinnedSum));
   std::vector<Real> products;

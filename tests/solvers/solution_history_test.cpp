@@ -6,6 +6,9 @@
 #include <Eigen/Dense>
 #include <cmath>
 #include <limits>
+#include <memory>
+#include <span>
+#include <utility>
 
 #include "mesh/entities.hpp"
 #include "solvers/conjugate_gradient.hpp"
@@ -163,6 +166,44 @@ TEST(SolutionHistory, one_that_is_read_and_appended_anew_has_the_same_bits_on_ev
     history.improve(sum, v.image, v.x, v.scratch);
     EXPECT_EQ(get(v.x), VectorXd::Zero(size));
   }
+}
+
+TEST(SolutionHistory, brings_the_products_with_all_changes_together_among_ranks_at_once) {
+  struct FourRanks final : Ranks {
+    int rank() const override { return 0; }
+    int ranks() const override { return 4; }
+    void sums(std::span<BinnedSum> mine) const override {
+      ++calls;
+      for (BinnedSum& sum : mine) {
+        const BinnedSum own = sum;
+        for (int others = 0; others < 3; ++others) sum.add(own);
+      }
+    }
+    Real maximum(Real mine) const override { return mine; }
+    mutable int calls = 0;
+  };
+  constexpr Index size = 30;
+  const auto ranks = std::make_shared<FourRanks>();
+  const MatrixOperator mass(symmetric(size, 1e-1, 8)), stiffness(symmetric(size, 1e-3, 9));
+  const MatrixSum<Unknown> sum{{1, &mass}, {0.5, &stiffness}};
+  std::vector<VectorXd> guesses;
+  for (const Executor& executor : {Executor::serial(), Executor::serial().among(ranks)}) {
+    Vectors v(executor, size);
+    SolutionHistory<Unknown> history(v.x, 2);
+    for (std::size_t k = 1; k <= solution_history_depth; ++k) {
+      set(v.x, VectorXd::Unit(size, static_cast<Eigen::Index>(3 * k)));
+      history.append(sum, v.x, v.image);
+      EXPECT_EQ(std::exchange(ranks->calls, 0), executor.ranks() == nullptr ? 0 : 2);
+    }
+    set(v.image, VectorXd::LinSpaced(size, 1, 2));
+    v.x.fill(0);
+    history.improve(sum, v.image, v.x, v.scratch);
+    EXPECT_EQ(std::exchange(ranks->calls, 0), executor.ranks() == nullptr ? 0 : 1);
+    guesses.push_back(get(v.x));
+  }
+  // All have the same: four times the matrix and the right-hand side, which changes no bit of the guess.
+  EXPECT_GT(guesses[0].norm(), 0.1);
+  EXPECT_EQ(guesses[1], guesses[0]);
 }
 
 TEST(SolutionHistory, what_rounding_adds_to_a_change_is_taken_out) {
