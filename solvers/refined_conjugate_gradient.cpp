@@ -29,14 +29,23 @@ struct RoundOnFace {
   CURLEW_HOST_DEVICE void operator()(Id<Face> f) const { to[f] = rounded<T>(factor * from[f]); }
 };
 
-/// to = factor from + kept to.
+CURLEW_HOST_DEVICE FaceVector<float> in_single(const FaceVector<float>& v) {
+  return v;
+}
+CURLEW_HOST_DEVICE FaceVector<float> in_single(const FaceVector<Real>& v) {
+  return rounded<float>(widened(v));
+}
+
+/// to = factor from, plus what `to` is where it adds.
 template <class T>
 struct AccumulateOnFace {
-  Real factor, kept;
+  Real factor;
+  bool adds;
   View<Face, const FaceVector<T>> from;
   View<Face, FaceVector<float>> to;
   CURLEW_HOST_DEVICE void operator()(Id<Face> f) const {
-    to[f] = rounded<float>(factor * widened(from[f])) + kept * to[f];
+    const FaceVector<float> term = factor * in_single(from[f]);
+    to[f] = adds ? to[f] + term : term;
   }
 };
 
@@ -91,7 +100,7 @@ SolveReport RefinedConjugateGradient::solve(const std::string& unknown, const Re
   const auto add = [&]<class T>(const FaceVectors<T>& correction) {
     system.add(norm, correction, x);
     for_each(change.executor(), change.range(),
-             AccumulateOnFace<T>{norm, changed ? Real(1) : Real(0), correction.view(), change.view()});
+             AccumulateOnFace<T>{norm, changed, correction.view(), change.view()});
     changed = true;
   };
   const auto correct = [&]<class T>(Precision<T>& precision, Real left, int limit) {

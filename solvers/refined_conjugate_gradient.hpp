@@ -23,8 +23,8 @@ class RefinedSystem : public FusedOperator<FaceVectors<float>>, public FusedOper
   /// x += factor times the free part of e.
   virtual void add(Real factor, const FaceVectors<float>& e, FaceVelocity& x) const = 0;
   virtual void add(Real factor, const FaceVectors<Real>& e, FaceVelocity& x) const = 0;
-  /// Norm of b - A times what is not free in x, in single precision: what the relative tolerance refers to.
-  /// `given`, `image`: to work with.
+  /// Norm of b - A times what is not free in x: what the relative tolerance refers to. Single precision is
+  /// enough. `given`, `image`: to work with.
   virtual Real norm_of_sources(const FaceVelocity& x, FaceVectors<float>& given,
                                FaceVectors<float>& image) const = 0;
 };
