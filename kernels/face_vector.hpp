@@ -51,6 +51,11 @@ class alignas(16) FaceVector {
   CURLEW_HOST_DEVICE FaceVector times(T factor, T of_normal) const {
     return {factor * x, factor * y, factor * z, of_normal * normal};
   }
+  /// The vector with another normal part. To set the member instead would make a processor wait until all
+  /// four numbers can be read again.
+  CURLEW_HOST_DEVICE FaceVector with_normal(T part) const {
+    return {x, y, z, part};
+  }
   friend CURLEW_HOST_DEVICE Real dot(const FaceVector& a, const FaceVector& b) {
     return static_cast<Real>(a.x) * static_cast<Real>(b.x) + static_cast<Real>(a.y) * static_cast<Real>(b.y) +
            static_cast<Real>(a.z) * static_cast<Real>(b.z);
@@ -67,6 +72,11 @@ class alignas(16) FaceVector {
   }
   CURLEW_HOST_DEVICE FaceVector times(T factor, T of_normal) const {
     return FaceVector(Lanes{factor, factor, factor, of_normal} * lanes());
+  }
+  CURLEW_HOST_DEVICE FaceVector with_normal(T part) const {
+    Lanes changed = lanes();
+    changed[3] = part;
+    return FaceVector(changed);
   }
   /// Of the three components, in double precision: squares of small numbers do not underflow.
   friend CURLEW_HOST_DEVICE Real dot(const FaceVector& a, const FaceVector& b) {

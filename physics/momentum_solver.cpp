@@ -20,18 +20,22 @@ MomentumSolver::MomentumSolver(const Executor& executor, const Mesh& mesh, const
                                const FlowBoundaries& boundaries, const FluxMass& mass,
                                const ViscousForm& viscous_form)
     : domain_(mesh.domain()),
-      scaled_(settings.momentum_preconditioning != Preconditioning::None),
       matrices_(executor, mesh, boundaries, mass, viscous_form),
+      preconditioner_(matrices_, true, settings.momentum_preconditioning != Preconditioning::None),
+      tangential_preconditioner_(matrices_, false,
+                                 settings.momentum_preconditioning != Preconditioning::None),
       solver_(executor, mesh.domain().extent<Face>(), settings.momentum),
       solve_history_(solver_.like(), 2, [this](Change& change) { matrices_.keep_free_part(change); }),
       close_history_(solver_.like(), 1,
                      [this](Change& change) { matrices_.keep_free_tangential_part(change); }),
       transposed_history_(solver_.like(), 1,
-                          [this](Change& change) { matrices_.keep_free_tangential_part(change); }) {}
+                          [this](Change& change) { matrices_.keep_free_tangential_part(change); }) {
+  tangential_preconditioner_.set(0, 1);
+}
 
 SolveReport MomentumSolver::close(FaceVelocity& velocity) {
   const TangentialSystem system(matrices_);
-  return solver_.solve("tangential velocity", system, tangential_preconditioner(), velocity,
+  return solver_.solve("tangential velocity", system, tangential_preconditioner_, velocity,
                        rounding * matrices_.norm_of_friction(velocity), {&close_history_, {{1, &system}}});
 }
 
@@ -39,7 +43,7 @@ SolveReport MomentumSolver::close_transposed(const FaceVelocity& source, Real si
                                              FaceVelocity& force) {
   const TangentialSystem system(matrices_, &source, &force);
   const Real noise = rounding * std::max(matrices_.norm_of_friction(velocity), size);
-  return solver_.solve("tangential velocity", system, tangential_preconditioner(), velocity, noise,
+  return solver_.solve("tangential velocity", system, tangential_preconditioner_, velocity, noise,
                        {&transposed_history_, {{1, &system}}});
 }
 
@@ -49,8 +53,8 @@ SolveReport MomentumSolver::solve(Real mass_factor, Real viscous_factor, const D
   const MomentumSystem inertia(matrices_, 1, 0), friction(matrices_, 0, 1);
   Recall<Change> recall;
   if (of_step) recall = {&solve_history_, {{mass_factor, &inertia}, {viscous_factor, &friction}}};
-  return solver_.solve("momentum", system, FaceJacobi(matrices_, mass_factor, viscous_factor, true, scaled_),
-                       velocity, 0, recall);
+  preconditioner_.set(mass_factor, viscous_factor);
+  return solver_.solve("momentum", system, preconditioner_, velocity, 0, recall);
 }
 
 void MomentumSolver::forget() {

@@ -31,11 +31,9 @@ class MomentumSolver {
   void resume_from(const FlowState& state);
 
  private:
-  FaceJacobi tangential_preconditioner() const { return FaceJacobi(matrices_, 0, 1, false, scaled_); }
-
   const Domain& domain_;
-  bool scaled_;
   MomentumMatrices matrices_;
+  FaceJacobi preconditioner_, tangential_preconditioner_;
   RefinedConjugateGradient solver_;
   SolutionHistory<FaceVectors<float>> solve_history_, close_history_, transposed_history_;
 };

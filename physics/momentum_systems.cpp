@@ -37,8 +37,7 @@ struct MomentumOnFace {
       ++pair;
     }
     const T inertia = mass_factor * sum.normal;
-    sum.normal = 0;
-    image[f] = free_part(inertia * normal[f] + viscous_factor * sum, hold[f], normal[f]);
+    image[f] = free_part(inertia * normal[f] + sum.times(viscous_factor, 0), hold[f], normal[f]);
   }
 };
 
@@ -117,9 +116,8 @@ struct KeepFreePartOnFace {
   View<Face, const FaceVector<float>> normal;
   View<Face, FaceVector<float>> velocity;
   CURLEW_HOST_DEVICE void operator()(Id<Face> f) const {
-    FaceVector<float> v = free_part(velocity[f], hold[f], normal[f]);
-    v.normal = hold[f] == FaceHold::Free ? own_dot(v, normal[f]) : 0.f;
-    velocity[f] = v;
+    const FaceVector<float> v = free_part(velocity[f], hold[f], normal[f]);
+    velocity[f] = v.with_normal(hold[f] == FaceHold::Free ? own_dot(v, normal[f]) : 0.f);
   }
 };
 
@@ -128,9 +126,7 @@ struct KeepFreeTangentialPartOnFace {
   View<Face, const FaceVector<float>> normal;
   View<Face, FaceVector<float>> velocity;
   CURLEW_HOST_DEVICE void operator()(Id<Face> f) const {
-    FaceVector<float> v = free_tangential_part(velocity[f], hold[f], normal[f]);
-    v.normal = 0;
-    velocity[f] = v;
+    velocity[f] = free_tangential_part(velocity[f], hold[f], normal[f]).with_normal(0);
   }
 };
 
@@ -144,26 +140,37 @@ struct ProductOfFace {
   }
 };
 
+/// What a face's residual is multiplied by along the normal and across it.
+struct InverseDiagonalOnFace {
+  Real mass_factor, viscous_factor;
+  bool along_normals, scaled;
+  View<Face, const float> mass, viscous;
+  View<Face, const FaceHold> hold;
+  View<Face, float> along, across;
+  CURLEW_HOST_DEVICE static float inverse(Real diagonal, bool free) {
+    return free && diagonal > 0 ? static_cast<float>(1 / diagonal) : 0.f;
+  }
+  CURLEW_HOST_DEVICE void operator()(Id<Face> f) const {
+    const Real friction = viscous_factor * static_cast<Real>(viscous[f]);
+    const Real inertia = mass_factor * static_cast<Real>(mass[f]);
+    along[f] = inverse(scaled ? inertia + friction : 1, along_normals && hold[f] == FaceHold::Free);
+    across[f] = inverse(scaled ? friction : 1, hold[f] != FaceHold::All);
+  }
+};
+
 /// z, and r . z of a face.
 template <class T>
 struct JacobiOnFace {
-  T mass_factor, viscous_factor;
-  bool along_normals, scaled;
-  View<Face, const T> mass, viscous;
-  View<Face, const FaceHold> hold;
+  View<Face, const float> along, across;
   View<Face, const FaceVector<T>> normal, r;
   View<Face, FaceVector<T>> z;
   CURLEW_HOST_DEVICE Real operator()(Id<Face> f) const {
-    const T friction = viscous_factor * viscous[f];
-    const T across = scaled ? friction : T(1), along = scaled ? mass_factor * mass[f] + friction : T(1);
-    const T part = own_dot(r[f], normal[f]);
-    const bool free = along_normals && hold[f] == FaceHold::Free;
-    const T divided = free && along > 0 ? part / along : T(0);
-    FaceVector<T> result = divided * normal[f];
-    if (hold[f] != FaceHold::All && across > 0) result += (1 / across) * (r[f] - part * normal[f]);
-    result.normal = divided;
-    z[f] = result;
-    return dot(r[f], result);
+    const FaceVector<T> residual = r[f], n = normal[f];
+    const T part = own_dot(residual, n), divided = static_cast<T>(along[f]) * part;
+    const FaceVector<T> tangential = residual - part * n;
+    const FaceVector<T> result = divided * n + static_cast<T>(across[f]) * tangential;
+    z[f] = result.with_normal(divided);
+    return dot(residual, result);
   }
 };
 
@@ -223,9 +230,7 @@ struct SquaredFreeTangentialPartOfFace {
 template <class T>
 FaceMatricesIn<T>::FaceMatricesIn(const Executor& executor, const Mesh& mesh, const FluxMass& mass_of_fluxes,
                                   const ViscousForm& viscous_form)
-    : normal(executor, mesh.domain().extent<Face>(), "unit normal", "1"),
-      mass_diagonal(executor, normal.extent(), "diagonal of the mass", "m3"),
-      viscous_diagonal(executor, normal.extent(), "diagonal of the viscous form", "m") {
+    : normal(executor, mesh.domain().extent<Face>(), "unit normal", "1") {
   const auto area = mesh.geometry().face_areas(MemorySpace::Host);
   const auto& table = mass_of_fluxes.matrix().stencil().faces_of_face();
   const auto stencil = table.view(MemorySpace::Host);
@@ -233,14 +238,11 @@ FaceMatricesIn<T>::FaceMatricesIn(const Executor& executor, const Mesh& mesh, co
   const auto viscous_entry = viscous_form.matrix().entries(MemorySpace::Host);
   std::vector<T> mass_entries(table.entries()), viscous_entries(table.entries());
   std::vector<FaceVector<T>> normals(at(normal.size()));
-  std::vector<T> mass_on_diagonal(normals.size()), viscous_on_diagonal(normals.size());
   parallel_for(normals.size(), [&](std::size_t i) {
     const Id<Face> f(static_cast<Index>(i));
     const Real length = norm(area[f]);
     normals[i] = rounded<T>(area[f] / length);
     Id<FacePair> pair(stencil.start(f));
-    mass_on_diagonal[i] = static_cast<T>(length * mass_entry[pair] * length);
-    viscous_on_diagonal[i] = static_cast<T>(viscous_entry[pair]);
     for (const auto [g, sign] : stencil[f]) {
       mass_entries[at(pair.value())] = static_cast<T>(length * mass_entry[pair] * norm(area[g]));
       viscous_entries[at(pair.value())] = static_cast<T>(viscous_entry[pair]);
@@ -250,8 +252,6 @@ FaceMatricesIn<T>::FaceMatricesIn(const Executor& executor, const Mesh& mesh, co
   mass = ConstantArray<T>(std::move(mass_entries));
   viscous = ConstantArray<T>(std::move(viscous_entries));
   normal.copy_from_host(normals);
-  mass_diagonal.copy_from_host(mass_on_diagonal);
-  viscous_diagonal.copy_from_host(viscous_on_diagonal);
 }
 
 MomentumMatrices::MomentumMatrices(const Executor& executor, const Mesh& mesh,
@@ -262,7 +262,19 @@ MomentumMatrices::MomentumMatrices(const Executor& executor, const Mesh& mesh,
       boundaries_(boundaries),
       mass_(mass),
       viscous_form_(viscous_form),
-      single_(executor, mesh, mass, viscous_form) {}
+      single_(executor, mesh, mass, viscous_form),
+      mass_diagonal_(executor, single_.normal.extent(), "diagonal of the mass", "m3"),
+      viscous_diagonal_(executor, single_.normal.extent(), "diagonal of the viscous form", "m") {
+  const auto face_area = mesh.geometry().face_areas(MemorySpace::Host);
+  const std::vector<Real> of_mass = mass.matrix().diagonal(), of_friction = viscous_form.matrix().diagonal();
+  std::vector<float> scaled_mass(of_mass.size()), friction(of_friction.begin(), of_friction.end());
+  for (std::size_t i = 0; i < of_mass.size(); ++i) {
+    const Vector3 s = face_area[Id<Face>(static_cast<Index>(i))];
+    scaled_mass[i] = static_cast<float>(of_mass[i] * dot(s, s));
+  }
+  mass_diagonal_.copy_from_host(scaled_mass);
+  viscous_diagonal_.copy_from_host(friction);
+}
 
 template <>
 const FaceMatricesIn<float>& MomentumMatrices::in<float>() const {
@@ -276,8 +288,8 @@ const FaceMatricesIn<Real>& MomentumMatrices::in<Real>() const {
 }
 
 Real MomentumMatrices::norm_of_friction(const FaceVelocity& velocity) const {
-  return std::sqrt(sum(executor_, velocity.owned(),
-                       SquaredFrictionOfFace{single_.viscous_diagonal.view(), velocity.view()}));
+  return std::sqrt(
+      sum(executor_, velocity.owned(), SquaredFrictionOfFace{viscous_diagonal_.view(), velocity.view()}));
 }
 
 void MomentumMatrices::keep_free_part(FaceVectors<float>& velocity) const {
@@ -417,19 +429,27 @@ void FaceSystem<System>::add(Real factor, const FaceVectors<Real>& e, FaceVeloci
   add_in(factor, e, v);
 }
 
+FaceJacobi::FaceJacobi(const MomentumMatrices& matrices, bool along_normals, bool scaled)
+    : matrices_(matrices),
+      along_normals_(along_normals),
+      scaled_(scaled),
+      along_(matrices.executor_, matrices.single_.normal.extent(), "inverse diagonal", "1"),
+      across_(alike(along_)) {}
+
+void FaceJacobi::set(Real mass_factor, Real viscous_factor) {
+  const std::pair factors(mass_factor, viscous_factor);
+  if (factors == factors_) return;
+  factors_ = factors;
+  const MomentumMatrices& m = matrices_;
+  for_each(
+      m.executor_, along_.owned(),
+      InverseDiagonalOnFace{mass_factor, viscous_factor, along_normals_, scaled_, m.mass_diagonal_.view(),
+                            m.viscous_diagonal_.view(), m.hold(), along_.view(), across_.view()});
+}
+
 template <class T>
 auto FaceJacobi::kernel(const FaceVectors<T>& r, FaceVectors<T>& z) const {
-  const FaceMatricesIn<T>& in = matrices_.in<T>();
-  return JacobiOnFace<T>{static_cast<T>(mass_factor_),
-                         static_cast<T>(viscous_factor_),
-                         along_normals_,
-                         scaled_,
-                         in.mass_diagonal.view(),
-                         in.viscous_diagonal.view(),
-                         matrices_.hold(),
-                         in.normal.view(),
-                         r.view(),
-                         z.view()};
+  return JacobiOnFace<T>{along_.view(), across_.view(), matrices_.in<T>().normal.view(), r.view(), z.view()};
 }
 void FaceJacobi::apply(const FaceVectors<float>& r, FaceVectors<float>& z) const {
   for_each(r.executor(), r.owned(), kernel(r, z));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <utility>
 
 #include "operators/flux_mass.hpp"
 #include "operators/viscous_form.hpp"
@@ -19,7 +20,6 @@ struct FaceMatricesIn {
   ConstantArray<T> mass;     ///< A_f M_fg A_g, one per FacePair [m3]
   ConstantArray<T> viscous;  ///< K_fg [m]
   FaceVectors<T> normal;     ///< S / A
-  Field<Face, T> mass_diagonal, viscous_diagonal;
 };
 
 /// What the linear systems of Momentum are made of: M and K, as they are and as solvers iterate with them,
@@ -59,6 +59,7 @@ class MomentumMatrices {
   const FluxMass& mass_;
   const ViscousForm& viscous_form_;
   FaceMatricesIn<float> single_;
+  Field<Face, float> mass_diagonal_, viscous_diagonal_;
   mutable std::unique_ptr<FaceMatricesIn<Real>> double_;
 };
 
@@ -140,17 +141,15 @@ class TangentialSystem : public FaceSystem<TangentialSystem> {
   FaceVelocity* force_;
 };
 
-/// z = r divided by the diagonal of a M + b K: by one number along a face's normal and by another across it.
+/// z = r divided by the diagonal of a M + b K: by one number along a face's normal and by another across it,
+/// on what is free. Their inverses are kept, in single precision for either precision of r.
 class FaceJacobi : public RefinedPreconditioner {
  public:
-  /// `along_normals`: where fluxes are free too; `scaled`: false for z = r.
-  FaceJacobi(const MomentumMatrices& matrices, Real mass_factor, Real viscous_factor, bool along_normals,
-             bool scaled)
-      : matrices_(matrices),
-        mass_factor_(mass_factor),
-        viscous_factor_(viscous_factor),
-        along_normals_(along_normals),
-        scaled_(scaled) {}
+  /// `along_normals`: where fluxes are free too; `scaled`: false for z = r. Before the first use set() is to
+  /// be called.
+  FaceJacobi(const MomentumMatrices& matrices, bool along_normals, bool scaled);
+  /// Of the matrix with these factors from now on. What was before does not matter.
+  void set(Real mass_factor, Real viscous_factor);
   void apply(const FaceVectors<float>& r, FaceVectors<float>& z) const override;
   void apply(const FaceVectors<Real>& r, FaceVectors<Real>& z) const override;
   void apply_with_product(const FaceVectors<float>& r, FaceVectors<float>& z,
@@ -163,8 +162,9 @@ class FaceJacobi : public RefinedPreconditioner {
   auto kernel(const FaceVectors<T>& r, FaceVectors<T>& z) const;
 
   const MomentumMatrices& matrices_;
-  Real mass_factor_, viscous_factor_;
   bool along_normals_, scaled_;
+  std::pair<Real, Real> factors_ = {0, 0};  // that the inverses are of
+  Field<Face, float> along_, across_;       // 0 for what is not free
 };
 
 }  // namespace curlew

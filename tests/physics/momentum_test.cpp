@@ -3,6 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
+#include <vector>
+
+#include "mesh/box.hpp"
 #include "operators/interpolation.hpp"
 #include "tests/physics/flow_matrices.hpp"
 #include "tests/physics/flow_setup.hpp"
@@ -229,6 +233,28 @@ TEST_P(MomentumOnShelf, convection_is_the_formula_with_dense_matrices) {
       }
     }
   }
+}
+
+TEST(MomentumSolves, are_preconditioned_by_the_matrix_of_their_own_whatever_came_before) {
+  const Mesh mesh(make_box(CellType::Hexahedron, {6, 4, 5}, {1, 0.1, 4}));
+  using Factors = std::pair<Real, Real>;
+  const auto solve = [&](Preconditioning preconditioning, const std::vector<Factors>& solves) {
+    FlowSettings settings = mixed_settings(mesh, 0);
+    settings.momentum_preconditioning = preconditioning;
+    Bench bench(mesh, settings);
+    SolveReport last;
+    for (const auto& [mass_factor, viscous_factor] : solves) {
+      bench.set(arbitrary(bench.flux.size()), arbitrary_vectors(mesh, bench.flux.size(), 5));
+      bench.circulation.copy_from_host(arbitrary(bench.flux.size(), 3));
+      last = bench.momentum.solve(mass_factor, viscous_factor, bench.circulation, bench.velocity);
+    }
+    return std::pair(last.iterations, column_of(bench.velocity.to_host(), 3));
+  };
+  const Factors one{1, 50}, other{1e6, 1e-3};
+  const auto alone = solve(Preconditioning::Jacobi, {one});
+  EXPECT_LT(alone.first, solve(Preconditioning::None, {one}).first);
+  EXPECT_EQ(solve(Preconditioning::Jacobi, {other, one}), alone);
+  EXPECT_EQ(solve(Preconditioning::Jacobi, {one, other, one}), alone);
 }
 
 INSTANTIATE_TEST_SUITE_P(SmallShelf, MomentumOnShelf, testing::ValuesIn(small_shelf()),
