@@ -20,6 +20,9 @@ View<FacePair, const T> view(const ConstantArray<T>& entries, MemorySpace space)
   return View<FacePair, const T>(entries.data(space), static_cast<Index>(entries.size()));
 }
 
+/// For vectors whose rows are read as they are.
+constexpr auto nothing = [](Range<Face>) {};
+
 /// (a M + b K) v.
 template <class T, class Rows>
 struct MomentumOnFace {
@@ -41,7 +44,17 @@ struct MomentumOnFace {
   }
 };
 
-/// S circulation - (a M + b K) v, with U = v.S.
+/// Velocities as rows of M and K gather them: with U = v.S beside them.
+struct WithFluxOnFace {
+  View<Face, const Vector3> area, velocity;
+  View<Face, FaceVector<Real>> gathered;
+  CURLEW_HOST_DEVICE void operator()(Id<Face> f) const {
+    const Vector3 v = velocity[f];
+    gathered[f] = {v.x, v.y, v.z, dot(v, area[f])};
+  }
+};
+
+/// S circulation - (a M + b K) v.
 template <class Rows>
 struct MomentumResidualOnFace {
   Rows faces_of;
@@ -50,20 +63,17 @@ struct MomentumResidualOnFace {
   View<Face, const FaceHold> hold;
   View<Face, const Vector3> area;
   View<Face, const Real> circulation;
-  View<Face, const Vector3> velocity;
+  View<Face, const FaceVector<Real>> velocity;
   View<Face, Vector3> residual;
   CURLEW_HOST_DEVICE void operator()(Id<Face> f) const {
-    Real inertia = 0;
-    Vector3 force{};
+    FaceVector<Real> sum{};  // K v and M U
     Id<FacePair> pair(faces_of.start(f));
     for (const auto [g, sign] : faces_of[f]) {
-      const Vector3 v = velocity[g];
-      inertia += mass[pair] * dot(v, area[g]);
-      force += viscous[pair] * v;
+      sum += velocity[g].times(viscous[pair], mass[pair]);
       ++pair;
     }
-    const Real left = circulation[f] - mass_factor * inertia;
-    residual[f] = free_part(left * area[f] - viscous_factor * force, hold[f], area[f]);
+    const Real left = circulation[f] - mass_factor * sum.normal;
+    residual[f] = free_part(left * area[f] - viscous_factor * widened(sum), hold[f], area[f]);
   }
 };
 
@@ -264,7 +274,8 @@ MomentumMatrices::MomentumMatrices(const Executor& executor, const Mesh& mesh,
       viscous_form_(viscous_form),
       single_(executor, mesh, mass, viscous_form),
       mass_diagonal_(executor, single_.normal.extent(), "diagonal of the mass", "m3"),
-      viscous_diagonal_(executor, single_.normal.extent(), "diagonal of the viscous form", "m") {
+      viscous_diagonal_(executor, single_.normal.extent(), "diagonal of the viscous form", "m"),
+      gathered_(executor, single_.normal.extent(), "velocity and flux", "1") {
   const auto face_area = mesh.geometry().face_areas(MemorySpace::Host);
   const std::vector<Real> of_mass = mass.matrix().diagonal(), of_friction = viscous_form.matrix().diagonal();
   std::vector<float> scaled_mass(of_mass.size()), friction(of_friction.begin(), of_friction.end());
@@ -301,10 +312,12 @@ void MomentumMatrices::keep_free_tangential_part(FaceVectors<float>& velocity) c
            KeepFreeTangentialPartOnFace{hold(), single_.normal.view(), velocity.view()});
 }
 
-template <class V, class Launch>
-void MomentumMatrices::visit_stencil(const V& v, const Launch& launch) const {
+template <class V, class Gather, class Launch>
+void MomentumMatrices::visit_stencil(const V& v, const Gather& gather, const Launch& launch) const {
   const MemorySpace space = executor_.space();
+  Range<Face> arrived = v.owned();
   const auto launch_on = [&](Range<Face> faces) {
+    gather(std::exchange(arrived, Range<Face>(v.owned().last(), v.size())));
     mass_.matrix().stencil().visit_parts(space, faces,
                                          [&](Range<Face> range, auto rows) { launch(range, rows, space); });
   };
@@ -316,7 +329,7 @@ void MomentumSystem::visit_kernels(const FaceVectors<T>& v, FaceVectors<T>& imag
                                    const Launch& launch) const {
   const MomentumMatrices& m = matrices_;
   const FaceMatricesIn<T>& in = m.in<T>();
-  m.visit_stencil(v, [&](Range<Face> range, auto rows, MemorySpace space) {
+  m.visit_stencil(v, nothing, [&](Range<Face> range, auto rows, MemorySpace space) {
     launch(range, MomentumOnFace<T, decltype(rows)>{
                       rows, view(in.mass, space), view(in.viscous, space), static_cast<T>(mass_factor_),
                       static_cast<T>(viscous_factor_), m.hold(), in.normal.view(), v.view(), image.view()});
@@ -335,11 +348,15 @@ Real MomentumSystem::norm_of_sources(const FaceVelocity& v, FaceVectors<float>& 
 
 void MomentumSystem::set_residual(const FaceVelocity& v, FaceVelocity& r) const {
   const MomentumMatrices& m = matrices_;
-  m.visit_stencil(v, [&](Range<Face> range, auto rows, MemorySpace space) {
+  const auto gather = [&](Range<Face> range) {
+    for_each(m.executor_, range, WithFluxOnFace{m.area(), v.view(), m.gathered_.view()});
+  };
+  m.visit_stencil(v, gather, [&](Range<Face> range, auto rows, MemorySpace space) {
     for_each(m.executor_, range,
-             MomentumResidualOnFace<decltype(rows)>{
-                 rows, m.mass_.matrix().entries(space), m.viscous_form_.matrix().entries(space), mass_factor_,
-                 viscous_factor_, m.hold(), m.area(), circulation_->view(), v.view(), r.view()});
+             MomentumResidualOnFace<decltype(rows)>{rows, m.mass_.matrix().entries(space),
+                                                    m.viscous_form_.matrix().entries(space), mass_factor_,
+                                                    viscous_factor_, m.hold(), m.area(), circulation_->view(),
+                                                    std::as_const(m.gathered_).view(), r.view()});
   });
 }
 
@@ -348,7 +365,7 @@ void TangentialSystem::visit_kernels(const FaceVectors<T>& v, FaceVectors<T>& im
                                      const Launch& launch) const {
   const MomentumMatrices& m = matrices_;
   const FaceMatricesIn<T>& in = m.in<T>();
-  m.visit_stencil(v, [&](Range<Face> range, auto rows, MemorySpace space) {
+  m.visit_stencil(v, nothing, [&](Range<Face> range, auto rows, MemorySpace space) {
     launch(range, TangentialForceOnFace<T, decltype(rows)>{rows, view(in.viscous, space), m.hold(),
                                                            in.normal.view(), v.view(), image.view()});
   });
@@ -368,7 +385,7 @@ Real TangentialSystem::norm_of_sources(const FaceVelocity& v, FaceVectors<float>
 
 void TangentialSystem::set_residual(const FaceVelocity& v, FaceVelocity& r) const {
   const MomentumMatrices& m = matrices_;
-  m.visit_stencil(v, [&](Range<Face> range, auto rows, MemorySpace space) {
+  m.visit_stencil(v, nothing, [&](Range<Face> range, auto rows, MemorySpace space) {
     for_each(m.executor_, range,
              TangentialResidualOnFace<decltype(rows)>{rows, m.viscous_form_.matrix().entries(space), m.hold(),
                                                       m.area(), v.view(), source_ != nullptr,

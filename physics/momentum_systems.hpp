@@ -47,9 +47,10 @@ class MomentumMatrices {
   template <class T>
   const FaceMatricesIn<T>& in() const;
   /// Brings the ghosts of v up to date, and calls `launch(range, rows, space)` with rows of the stencil for
-  /// parts of the owned faces, of all of them in the end.
-  template <class V, class Launch>
-  void visit_stencil(const V& v, const Launch& launch) const;
+  /// parts of the owned faces, of all of them in the end. Before, `gather(range)` is called for the faces
+  /// that rows may read from now on: those owned, then the ghosts.
+  template <class V, class Gather, class Launch>
+  void visit_stencil(const V& v, const Gather& gather, const Launch& launch) const;
   View<Face, const FaceHold> hold() const { return boundaries_.hold().view(); }
   View<Face, const Vector3> area() const { return mesh_.geometry().face_areas(executor_.space()); }
 
@@ -61,6 +62,7 @@ class MomentumMatrices {
   FaceMatricesIn<float> single_;
   Field<Face, float> mass_diagonal_, viscous_diagonal_;
   mutable std::unique_ptr<FaceMatricesIn<Real>> double_;
+  mutable FaceVectors<Real> gathered_;  // for rows of residuals: a velocity with its flux beside it
 };
 
 /// What the systems have in common: products and corrections in either precision, of one kernel each.
