@@ -93,7 +93,7 @@ std::size_t bytes_of(const FlowCase& settings, const Mesh& mesh) {
   per_face += 6 * number + 2 * vector + 1;  // forces
   per_face += number + 4 * vector;          // momentum
   if (settings.flow.convection != ConvectionScheme::Central) per_face += vector;
-  per_face += vector + sizeof(FaceVector<Real>) + 7 * rounded_vector + 6 * rounded_number;  // its solvers
+  per_face += vector + sizeof(FaceVector<Real>) + 7 * rounded_vector + 6 * rounded_number + 1;  // its solvers
   per_face += 3 * solution_history_depth * rounded_vector;                           // and their guesses
   per_face += 5 * number;                                                            // projection
   if (exact) per_face += 4 * number + 2 * vector + 8 * vector + history_of(vector);  // the streamfunction's

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <utility>
 #include <vector>
 
@@ -184,15 +185,14 @@ struct JacobiOnFace {
   }
 };
 
-/// What is not free in v.
-struct GivenPartOnFace {
+struct SeesGivenOnFace {
+  Incidence<Face, Face> faces_of;
   View<Face, const FaceHold> hold;
-  View<Face, const Vector3> area, velocity;
-  View<Face, FaceVector<float>> given;
+  View<Face, std::uint8_t> sees_given;
   CURLEW_HOST_DEVICE void operator()(Id<Face> f) const {
-    const Vector3 s = area[f], part = velocity[f] - free_part(velocity[f], hold[f], s);
-    given[f] = rounded<float>(part);
-    given[f].normal = static_cast<float>(dot(part, s) / norm(s));
+    for (const auto [g, sign] : faces_of[f]) {
+      if (hold[g] != FaceHold::Free) sees_given[f] = 1;
+    }
   }
 };
 
@@ -206,13 +206,31 @@ struct GivenOrNormalPartOnFace {
   }
 };
 
+/// Of S circulation - (a M + b K) times what is not free in v. Few rows see anything of it.
 struct SquaredSourceOfFace {
+  Incidence<Face, Face> faces_of;
+  View<FacePair, const Real> mass, viscous;
+  Real mass_factor, viscous_factor;
+  View<Face, const std::uint8_t> sees_given;
   View<Face, const FaceHold> hold;
-  View<Face, const Vector3> area;
+  View<Face, const Vector3> area, velocity;
   View<Face, const Real> circulation;
-  View<Face, const FaceVector<float>> image;
   CURLEW_HOST_DEVICE Real operator()(Id<Face> f) const {
-    const Vector3 source = free_part(circulation[f] * area[f], hold[f], area[f]) - widened(image[f]);
+    Real inertia = 0;
+    Vector3 force{};
+    if (sees_given[f] != 0) {
+      Id<FacePair> pair(faces_of.start(f));
+      for (const auto [g, sign] : faces_of[f]) {
+        if (hold[g] != FaceHold::Free) {
+          const Vector3 given = velocity[g] - free_part(velocity[g], hold[g], area[g]);
+          inertia += mass[pair] * dot(given, area[g]);
+          force += viscous[pair] * given;
+        }
+        ++pair;
+      }
+    }
+    const Real left = circulation[f] - mass_factor * inertia;
+    const Vector3 source = free_part(left * area[f] - viscous_factor * force, hold[f], area[f]);
     return dot(source, source);
   }
 };
@@ -275,7 +293,12 @@ MomentumMatrices::MomentumMatrices(const Executor& executor, const Mesh& mesh,
       single_(executor, mesh, mass, viscous_form),
       mass_diagonal_(executor, single_.normal.extent(), "diagonal of the mass", "m3"),
       viscous_diagonal_(executor, single_.normal.extent(), "diagonal of the viscous form", "m"),
+      sees_given_(executor, single_.normal.extent(), "whether a row sees what is given", "1"),
       gathered_(executor, single_.normal.extent(), "velocity and flux", "1") {
+  exchange_ghosts(mesh.domain(), boundaries.hold());
+  for_each(executor, sees_given_.owned(),
+           SeesGivenOnFace{mass.matrix().stencil().faces_of_face().view(executor.space()), hold(),
+                           sees_given_.view()});
   const auto face_area = mesh.geometry().face_areas(MemorySpace::Host);
   const std::vector<Real> of_mass = mass.matrix().diagonal(), of_friction = viscous_form.matrix().diagonal();
   std::vector<float> scaled_mass(of_mass.size()), friction(of_friction.begin(), of_friction.end());
@@ -336,14 +359,16 @@ void MomentumSystem::visit_kernels(const FaceVectors<T>& v, FaceVectors<T>& imag
   });
 }
 
-Real MomentumSystem::norm_of_sources(const FaceVelocity& v, FaceVectors<float>& given,
-                                     FaceVectors<float>& image) const {
+Real MomentumSystem::norm_of_sources(const FaceVelocity& v, FaceVectors<float>&, FaceVectors<float>&) const {
   const MomentumMatrices& m = matrices_;
-  for_each(m.executor_, v.range(), GivenPartOnFace{m.hold(), m.area(), v.view(), given.view()});
-  apply(given, image);
+  exchange_ghosts(m.mesh_.domain(), v);
+  const MemorySpace space = m.executor_.space();
+  const FaceMatrix &mass = m.mass_.matrix(), &viscous = m.viscous_form_.matrix();
   return std::sqrt(
       sum(m.executor_, v.owned(),
-          SquaredSourceOfFace{m.hold(), m.area(), circulation_->view(), std::as_const(image).view()}));
+          SquaredSourceOfFace{mass.stencil().faces_of_face().view(space), mass.entries(space),
+                              viscous.entries(space), mass_factor_, viscous_factor_, m.sees_given_.view(),
+                              m.hold(), m.area(), v.view(), circulation_->view()}));
 }
 
 void MomentumSystem::set_residual(const FaceVelocity& v, FaceVelocity& r) const {

@@ -1,6 +1,7 @@
 // Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <utility>
 
@@ -61,6 +62,7 @@ class MomentumMatrices {
   const ViscousForm& viscous_form_;
   FaceMatricesIn<float> single_;
   Field<Face, float> mass_diagonal_, viscous_diagonal_;
+  Field<Face, std::uint8_t> sees_given_;  // 1: not all that the face's row sees is free
   mutable std::unique_ptr<FaceMatricesIn<Real>> double_;
   mutable FaceVectors<Real> gathered_;  // for rows of residuals: a velocity with its flux beside it
 };
