@@ -8,6 +8,7 @@
 
 #include "mesh/box.hpp"
 #include "operators/interpolation.hpp"
+#include "physics/momentum_systems.hpp"
 #include "tests/physics/flow_matrices.hpp"
 #include "tests/physics/flow_setup.hpp"
 
@@ -93,6 +94,21 @@ class MomentumOnShelf : public testing::TestWithParam<ShelfMesh> {
     }
     return settings;
   }
+  /// Unknown fluxes as columns of velocities along normals, and tangents.
+  Eigen::MatrixXd unknowns_of(const FreeUnknowns& free) const {
+    Eigen::MatrixXd unknowns(d_ * faces_, free.fluxes.cols() + free.tangents.cols());
+    unknowns << m_.normal * free.fluxes, free.tangents;
+    return unknowns;
+  }
+  /// Fluxes of face velocities.
+  Eigen::MatrixXd flux_of() const {
+    const Eigen::MatrixXd area = m_.normal.transpose() * m_.normal;  // 1/A^2
+    return area.inverse() * m_.normal.transpose();
+  }
+  /// a M + b K.
+  Eigen::MatrixXd system_of(Real a, Real b) const {
+    return a * flux_of().transpose() * m_.mass * flux_of() + b * m_.viscous;
+  }
   /// A velocity on walls whose total flux through them need not vanish is no use in a closed domain.
   bool balanced(const FlowSettings& settings) const {
     for (const FlowBoundary& boundary : settings.boundaries)
@@ -125,13 +141,8 @@ TEST_P(MomentumOnShelf, solve_is_the_dense_system_of_inertia_and_viscosity) {
     Bench bench(mesh_, settings);
     bench.set(arbitrary(faces_), arbitrary_vectors(mesh_, faces_, 5));
     bench.circulation.copy_from_host(arbitrary(faces_, 3));
-    // Unknown fluxes as columns of velocities along normals, and tangents.
-    Eigen::MatrixXd unknowns(d_ * faces_, bench.free.fluxes.cols() + bench.free.tangents.cols());
-    unknowns << m_.normal * bench.free.fluxes, bench.free.tangents;
-    const Eigen::MatrixXd area = m_.normal.transpose() * m_.normal;  // 1/A^2
-    const Eigen::MatrixXd flux_of = area.inverse() * m_.normal.transpose();
-    const Eigen::MatrixXd system = a * flux_of.transpose() * m_.mass * flux_of + b * m_.viscous;
-    const Eigen::VectorXd source = flux_of.transpose() * column_of(bench.circulation.to_host());
+    const Eigen::MatrixXd unknowns = unknowns_of(bench.free), system = system_of(a, b);
+    const Eigen::VectorXd source = flux_of().transpose() * column_of(bench.circulation.to_host());
     const Eigen::VectorXd start = column_of(bench.velocity.to_host(), d_);
     Eigen::VectorXd expected = start;
     if (unknowns.cols() > 0) {
@@ -232,6 +243,31 @@ TEST_P(MomentumOnShelf, convection_is_the_formula_with_dense_matrices) {
         EXPECT_LE((bench.free.tangents.transpose() * force).cwiseAbs().maxCoeff(), 1e-8 * size);
       }
     }
+  }
+}
+
+TEST_P(MomentumOnShelf, the_reference_of_a_solve_is_the_norm_of_what_is_given_to_it) {
+  const Real a = 3, b = 0.2;
+  const FaceStencil stencil(mesh_.topology());
+  const FluxMass mass(Executor::serial(), mesh_, stencil, simplex_weight);
+  const ViscousForm viscous_form(Executor::serial(), mesh_, stencil);
+  for (const int first : {0, 1, 2}) {
+    const FlowSettings settings = moving(first);
+    if (!balanced(settings)) continue;
+    Bench bench(mesh_, settings);
+    bench.set(arbitrary(faces_), arbitrary_vectors(mesh_, faces_, 5));
+    bench.circulation.copy_from_host(arbitrary(faces_, 3));
+    const MomentumMatrices matrices(Executor::serial(), mesh_, bench.boundaries, mass, viscous_form);
+    FaceVectors<float> given(Executor::serial(), faces_, "given", "m/s"), image = alike(given);
+    const Eigen::MatrixXd free = unknowns_of(bench.free).colwise().normalized();
+    const Eigen::VectorXd v = column_of(bench.velocity.to_host(), d_),
+                          c = column_of(bench.circulation.to_host());
+    const Eigen::VectorXd held = v - free * (free.transpose() * v);
+    const Real expected = (free.transpose() * (flux_of().transpose() * c - system_of(a, b) * held)).norm();
+    EXPECT_NEAR(
+        MomentumSystem(matrices, a, b, &bench.circulation).norm_of_sources(bench.velocity, given, image),
+        expected, 1e-6 * expected)
+        << first;
   }
 }
 
