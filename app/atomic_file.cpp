@@ -5,11 +5,15 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <cstdint>
 #include <cstdio>
 #include <cstring>
 #include <string>
+#include <vector>
 
+#include "app/failure.hpp"
 #include "kernels/error.hpp"
 
 namespace curlew {
@@ -32,34 +36,94 @@ class Descriptor {
   int value_;
 };
 
-bool write_all(int file, std::string_view bytes) {
+/// False with errno on failure.
+bool write_all(int file, std::span<const std::byte> bytes, std::uint64_t offset) {
   while (!bytes.empty()) {
-    const ssize_t count = ::write(file, bytes.data(), bytes.size());
+    const ssize_t count = ::pwrite(file, bytes.data(), bytes.size(), static_cast<off_t>(offset));
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) return false;
-    bytes.remove_prefix(static_cast<std::size_t>(count));
+    bytes = bytes.subspan(static_cast<std::size_t>(count));
+    offset += static_cast<std::uint64_t>(count);
   }
   return true;
 }
 
-/// False with errno on failure. The file systems that tell of a failed write late do so at the fsync.
-bool write_durably(const std::filesystem::path& path, std::string_view bytes) {
-  const Descriptor file(path, O_WRONLY | O_CREAT | O_TRUNC);
-  return file >= 0 && write_all(file, bytes) && ::fsync(file) == 0;
+/// The name of a file until it is whole.
+std::filesystem::path temporary_of(const std::filesystem::path& path) {
+  return path.string() + ".tmp";
+}
+
+[[noreturn]] void fail_to_write(const std::filesystem::path& path) {
+  throw FileError(fmt::format("cannot write '{}': {}", path.string(), std::strerror(errno)));
+}
+
+/// Writes a new file of that size with these pieces. The file systems that tell of a failed write late do so
+/// at the fsync.
+void begin_file(const std::filesystem::path& path, std::uint64_t size, std::span<const FilePiece> pieces) {
+  const Descriptor file(temporary_of(path), O_WRONLY | O_CREAT | O_TRUNC);
+  if (file < 0 || ::ftruncate(file, static_cast<off_t>(size)) != 0) fail_to_write(path);
+  for (const FilePiece& piece : pieces)
+    if (!write_all(file, piece.bytes, piece.offset)) fail_to_write(path);
+  if (::fsync(file) != 0) fail_to_write(path);
+}
+
+void add_to_file(const std::filesystem::path& path, std::span<const FilePiece> pieces) {
+  const Descriptor file(temporary_of(path), O_WRONLY);
+  if (file < 0) fail_to_write(path);
+  for (const FilePiece& piece : pieces)
+    if (!write_all(file, piece.bytes, piece.offset)) fail_to_write(path);
+  if (::fsync(file) != 0) fail_to_write(path);
+}
+
+void give_name(const std::filesystem::path& path) {
+  if (std::rename(temporary_of(path).c_str(), path.c_str()) != 0) fail_to_write(path);
+  // The rename itself is on disk once the directory is; not every file system can be asked for that.
+  const Descriptor directory(path.has_parent_path() ? path.parent_path() : ".", O_RDONLY | O_DIRECTORY);
+  if (directory >= 0) ::fsync(directory);
 }
 
 }  // namespace
 
 void write_file_atomically(const std::filesystem::path& path, std::string_view bytes) {
-  const std::filesystem::path temporary = path.string() + ".tmp";
-  if (!write_durably(temporary, bytes) || std::rename(temporary.c_str(), path.c_str()) != 0) {
-    const std::string cause = std::strerror(errno);
-    std::remove(temporary.c_str());
-    throw FileError(fmt::format("cannot write '{}': {}", path.string(), cause));
+  const FilePiece all{0, std::as_bytes(std::span(bytes))};
+  try {
+    begin_file(path, bytes.size(), {&all, 1});
+    give_name(path);
+  } catch (const FileError&) {
+    std::remove(temporary_of(path).c_str());
+    throw;
   }
-  // The rename itself is on disk once the directory is; not every file system can be asked for that.
-  const Descriptor directory(path.has_parent_path() ? path.parent_path() : ".", O_RDONLY | O_DIRECTORY);
-  if (directory >= 0) ::fsync(directory);
+}
+
+void write_file_atomically(const std::filesystem::path& path, const Communicator& ranks,
+                           const FileOutline& outline, std::span<const FilePiece> pieces) {
+  const bool first = ranks.rank() == 0;
+  std::vector<FilePiece> written;
+  outline.visit_written([&](std::uint64_t offset, std::span<const std::byte> bytes) {
+    written.push_back({offset, bytes.first(std::min<std::uint64_t>(bytes.size(), outline.size() - offset))});
+  });
+  const auto on_all = [&](const auto& action) {
+    together(ranks, [&] {
+      try {
+        action();
+      } catch (const FileError& error) {
+        if (ranks.ranks() == 1 || !first) throw;
+        throw FileError(fmt::format("rank 0: {}", error.what()));  // together() names the others
+      }
+    });
+  };
+  try {
+    on_all([&] {
+      if (first) begin_file(path, outline.size(), written);
+    });
+    on_all([&] { add_to_file(path, pieces); });
+    on_all([&] {
+      if (first) give_name(path);
+    });
+  } catch (...) {
+    if (first) std::remove(temporary_of(path).c_str());
+    throw;
+  }
 }
 
 void make_directory(const std::filesystem::path& path) {

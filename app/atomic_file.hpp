@@ -2,9 +2,12 @@
 #pragma once
 
 #include <filesystem>
+#include <span>
 #include <string_view>
 
+#include "app/file_outline.hpp"
 #include "kernels/error.hpp"
+#include "mesh/communicator.hpp"
 
 namespace curlew {
 
@@ -19,6 +22,12 @@ class FileError : public Error {
 /// a power failure at any moment leaves the old file or the new one. Throws FileError naming the path and the
 /// cause; the old file is then untouched.
 void write_file_atomically(const std::filesystem::path& path, std::string_view bytes);
+
+/// The same by all ranks together: rank 0 begins the file with what its outline holds, and each rank puts its
+/// pieces where they belong. They must all see one file system. Throws on all ranks; on several ranks a
+/// SharedFailure.
+void write_file_atomically(const std::filesystem::path& path, const Communicator& ranks,
+                           const FileOutline& outline, std::span<const FilePiece> pieces);
 
 /// Creates a directory and its parents where missing. Throws FileError naming the path and the cause.
 void make_directory(const std::filesystem::path& path);

@@ -2,13 +2,16 @@
 #include "app/checked_hdf5.hpp"
 
 #include <fmt/format.h>
-#include <zlib.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <fstream>
 #include <span>
 #include <vector>
+
+#include "app/checksum.hpp"
+#include "mesh/slabs.hpp"
 
 namespace curlew {
 
@@ -24,11 +27,6 @@ std::string user_block_of(const CheckedFormat& format, std::uint64_t length, std
       fmt::format("{}{}\nlength {}\ncrc32 {:08x}\n", magic_of(format), format.version, length, checksum);
   text.resize(checked_user_block, '\0');
   return text;
-}
-
-std::uint32_t add_to_checksum(std::uint32_t checksum, std::span<const char> bytes) {
-  return static_cast<std::uint32_t>(
-      crc32_z(checksum, reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size()));
 }
 
 /// Reads the user block into `stored`.
@@ -60,32 +58,70 @@ std::optional<std::string> damage_of_head(const std::filesystem::path& path, con
 }
 
 void commit_checked(Hdf5Writer& file, const CheckedFormat& format) {
-  const std::span<char> bytes = file.close();
-  const std::span<const char> content = bytes.subspan(checked_user_block);
-  std::ranges::copy(user_block_of(format, content.size(), add_to_checksum(0, content)), bytes.begin());
-  file.commit();
+  file.commit(
+      [&](std::uint64_t length, std::uint32_t checksum) { return user_block_of(format, length, checksum); });
 }
 
-std::optional<std::string> damage_of(const std::filesystem::path& path, const CheckedFormat& format) {
+namespace {
+
+/// The checksum of what there is in a file of a range of bytes.
+PieceChecksum checksum_of(const std::filesystem::path& path, std::uint64_t first, std::uint64_t end) {
+  PieceChecksum piece{first, 0, 0};
   std::ifstream file(path, std::ios::binary);
-  std::string stored;
-  if (auto damage = damage_of_head(file, format, stored)) return damage;
+  file.seekg(static_cast<std::streamoff>(first));
+  std::vector<char> buffer(1 << 20);
+  while (file && first + piece.length < end) {
+    file.read(buffer.data(), static_cast<std::streamsize>(
+                                 std::min<std::uint64_t>(buffer.size(), end - first - piece.length)));
+    const auto count = static_cast<std::size_t>(file.gcount());
+    piece.checksum = add_to_checksum(piece.checksum, std::as_bytes(std::span(buffer.data(), count)));
+    piece.length += count;
+  }
+  return piece;
+}
+
+}  // namespace
+
+std::optional<std::string> damage_of(const std::filesystem::path& path, const CheckedFormat& format,
+                                     const Communicator& ranks) {
+  const bool first = ranks.rank() == 0;
+  std::string stored, damage;
+  std::uint64_t size = 0;
+  if (first) {
+    std::ifstream file(path, std::ios::binary);
+    damage = damage_of_head(file, format, stored).value_or("");
+    std::error_code failure;
+    if (damage.empty()) size = std::filesystem::file_size(path, failure);
+    if (failure) damage = "it cannot be read";
+  }
+  const auto content = static_cast<std::uint64_t>(
+      stretches_of(
+          ranks,
+          std::array{damage.empty() && first ? static_cast<std::int64_t>(size - checked_user_block) : 0})[0]
+          .total);
+  const auto share = [&](int rank) {
+    return checked_user_block +
+           content / static_cast<std::uint64_t>(ranks.ranks()) * static_cast<std::uint64_t>(rank);
+  };
+  const bool last = ranks.rank() + 1 == ranks.ranks();
+  const PieceChecksum mine =
+      checksum_of(path, share(ranks.rank()), last ? checked_user_block + content : share(ranks.rank() + 1));
   std::uint64_t length = 0;
   std::uint32_t checksum = 0;
-  std::vector<char> buffer(1 << 20);
-  while (file) {
-    file.read(buffer.data(), std::ssize(buffer));
-    const std::span<const char> bytes(buffer.data(), static_cast<std::size_t>(file.gcount()));
-    length += bytes.size();
-    checksum = add_to_checksum(checksum, bytes);
+  for (const PieceChecksum& piece : gathered_checksums(ranks, {&mine, 1})) {
+    length += piece.length;
+    checksum = add_to_checksum(checksum, piece);
   }
-  if (stored != user_block_of(format, length, checksum)) {
+  if (first && damage.empty() && stored != user_block_of(format, length, checksum)) {
     std::string lines = stored.substr(0, stored.find('\0'));
     std::ranges::replace(lines, '\n', ';');
-    return fmt::format("it is damaged: it should hold '{}' but has length {} and checksum {:08x}", lines,
-                       length, checksum);
+    damage = fmt::format("it is damaged: it should hold '{}' but has length {} and checksum {:08x}", lines,
+                         length, checksum);
   }
-  return std::nullopt;
+  std::vector<char> told(damage.begin(), damage.end());
+  broadcast(ranks, told);
+  if (told.empty()) return std::nullopt;
+  return std::string(told.begin(), told.end());
 }
 
 }  // namespace curlew

@@ -21,11 +21,13 @@ struct CheckedFormat {
 /// The bytes that an Hdf5Writer must set aside at the head of such a file.
 inline constexpr std::uint64_t checked_user_block = 512;
 
-/// Fills in the user block and commits the file. Throws as Hdf5Writer::commit().
+/// Commits the file with its user block. Throws as Hdf5Writer::commit().
 void commit_checked(Hdf5Writer& file, const CheckedFormat& format);
 
-/// What is wrong with the file ("it is cut off after 100 bytes"); nothing where it is as it was written.
-std::optional<std::string> damage_of(const std::filesystem::path& path, const CheckedFormat& format);
+/// What is wrong with the file ("it is cut off after 100 bytes"); nothing where it is as it was written. By
+/// all ranks together, each of which reads its share of the file; all are told.
+std::optional<std::string> damage_of(const std::filesystem::path& path, const CheckedFormat& format,
+                                     const Communicator& ranks = *one_rank());
 /// The same of the first bytes alone, which say what the file is: for one that is read in pieces with
 /// checksums of their own.
 std::optional<std::string> damage_of_head(const std::filesystem::path& path, const CheckedFormat& format);

@@ -6,20 +6,25 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <deque>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <span>
 
 #include "app/checked_hdf5.hpp"
 #include "app/failure.hpp"
 #include "app/hdf5_file.hpp"
 #include "kernels/error.hpp"
+#include "mesh/slabs.hpp"
 
 namespace curlew {
 
 namespace {
 
 const CheckedFormat format{"checkpoint", 2};
+
+std::string file_name(std::int64_t step) {
+  return fmt::format("checkpoint_{}.h5", step);
+}
 
 /// Checkpoints (or their leftover temporary files) in a directory, by step.
 std::map<std::int64_t, std::filesystem::path> files_by_step(const std::filesystem::path& directory,
@@ -62,18 +67,20 @@ void write_group(Hdf5Writer& file, const std::string& group, const Values& value
 }
 
 /// In half the space where single precision holds the same values, as it does all that guesses are made of.
-void write_array(Hdf5Writer& file, const std::string& name, const std::vector<double>& values) {
+/// `singles` must last as long as the values.
+void write_array(Hdf5Writer& file, const std::string& name, const std::vector<double>& values,
+                 const Communicator& ranks, std::vector<float>& singles) {
   const auto is_single = [](double value) {
     return std::abs(value) <= std::numeric_limits<float>::max() &&
            static_cast<double>(static_cast<float>(value)) == value;
   };
-  if (std::ranges::all_of(values, is_single)) {
-    std::vector<float> singles(values.size());
-    std::ranges::transform(values, singles.begin(), [](double value) { return static_cast<float>(value); });
-    file.write(name, std::span<const float>(singles));
-  } else {
-    file.write(name, std::span<const double>(values));
+  if (ranks.maximum(std::ranges::all_of(values, is_single) ? 0 : 1) > 0) {
+    file.write_shares<double>(name, {values});
+    return;
   }
+  singles.resize(values.size());
+  std::ranges::transform(values, singles.begin(), [](double value) { return static_cast<float>(value); });
+  file.write_shares<float>(name, {singles});
 }
 
 /// The one value of a dataset.
@@ -84,9 +91,10 @@ T read_one(const Hdf5Reader& file, const std::string& name) {
 
 }  // namespace
 
-std::filesystem::path write_checkpoint(const std::filesystem::path& directory, const Checkpoint& checkpoint) {
-  const std::filesystem::path path = directory / fmt::format("checkpoint_{}.h5", checkpoint.step);
-  Hdf5Writer file(path, checked_user_block);
+std::filesystem::path write_checkpoint(const std::filesystem::path& directory, const Checkpoint& checkpoint,
+                                       const Communicator& ranks) {
+  const std::filesystem::path path = directory / file_name(checkpoint.step);
+  Hdf5Writer file(path, checked_user_block, ranks);
   const auto write_one = [&](const std::string& name, const auto& value) {
     file.write(name, std::span(&value, 1));
   };
@@ -97,18 +105,20 @@ std::filesystem::path write_checkpoint(const std::filesystem::path& directory, c
   write_group(file, "/texts", checkpoint.texts, [&](const std::string& name, const std::string& text) {
     file.write(name, std::span(reinterpret_cast<const std::uint8_t*>(text.data()), text.size()));
   });
-  write_group(
-      file, "/arrays", checkpoint.arrays,
-      [&](const std::string& name, const std::vector<double>& values) { write_array(file, name, values); });
+  std::deque<std::vector<float>> singles;
+  write_group(file, "/arrays", checkpoint.arrays,
+              [&](const std::string& name, const std::vector<double>& values) {
+                write_array(file, name, values, ranks, singles.emplace_back());
+              });
   commit_checked(file, format);
-  keep_last_two(directory, checkpoint.step);
+  if (ranks.rank() == 0) keep_last_two(directory, checkpoint.step);
   return path;
 }
 
-Checkpoint read_checkpoint(const std::filesystem::path& path) {
-  if (const auto damage = damage_of(path, format)) {
-    throw InputError(fmt::format("cannot restart from '{}': {}", path.string(), *damage));
-  }
+namespace {
+
+/// Of one that has no damage.
+Checkpoint read_verified(const std::filesystem::path& path, const Communicator& ranks) {
   const Hdf5Reader file(path);
   Checkpoint checkpoint;
   checkpoint.step = read_one<std::int64_t>(file, "/step");
@@ -123,84 +133,63 @@ Checkpoint read_checkpoint(const std::filesystem::path& path) {
     const auto bytes = file.read<std::uint8_t>("/texts/" + name);
     checkpoint.texts[name] = std::string(bytes.begin(), bytes.end());
   }
-  for (const auto& name : file.members("/arrays"))
-    checkpoint.arrays[name] = file.read<double>("/arrays/" + name);
+  for (const auto& name : file.members("/arrays")) {
+    const Slabs slabs(file.rows("/arrays/" + name), 1, ranks.ranks());
+    checkpoint.arrays[name] =
+        file.read_rows<double>("/arrays/" + name, slabs.first(ranks.rank()), slabs.size(ranks.rank()));
+  }
   return checkpoint;
 }
 
-namespace {
-
-/// Gives all ranks the checkpoint of rank 0, the arrays empty, and its path.
-void share(FoundCheckpoint& found, const Communicator& ranks) {
-  if (ranks.ranks() == 1) return;
-  Checkpoint& checkpoint = found.checkpoint;
-  std::vector<std::string> arrays;
-  for (const auto& [name, values] : checkpoint.arrays) arrays.push_back(name);
-  // CBOR, which holds numbers to the bit.
-  const auto packed = nlohmann::json::to_cbor({{"path", found.path.string()},
-                                               {"step", checkpoint.step},
-                                               {"time", checkpoint.time},
-                                               {"numbers", checkpoint.numbers},
-                                               {"integers", checkpoint.integers},
-                                               {"texts", checkpoint.texts},
-                                               {"arrays", arrays}});
-  const auto packed_bytes = std::as_bytes(std::span(packed));
-  std::vector<std::byte> bytes(packed_bytes.begin(), packed_bytes.end());
-  ranks.broadcast(0, bytes);
-  if (ranks.rank() == 0) return;
-  const auto* first = reinterpret_cast<const std::uint8_t*>(bytes.data());
-  const auto json = nlohmann::json::from_cbor(first, first + bytes.size());
-  found.path = json.at("path").get<std::string>();
-  checkpoint.step = json.at("step");
-  checkpoint.time = json.at("time");
-  json.at("numbers").get_to(checkpoint.numbers);
-  json.at("integers").get_to(checkpoint.integers);
-  json.at("texts").get_to(checkpoint.texts);
-  for (const std::string name : json.at("arrays")) checkpoint.arrays[name];
+std::string refusal(const std::filesystem::path& path, const std::string& why) {
+  return fmt::format("cannot restart from '{}': {}", path.string(), why);
 }
 
 }  // namespace
 
 Checkpoint read_checkpoint(const std::filesystem::path& path, const Communicator& ranks) {
-  FoundCheckpoint found{path, {}, {}};
+  const auto damage = damage_of(path, format, ranks);
+  Checkpoint checkpoint;
   together(ranks, [&] {
-    if (ranks.rank() == 0) found.checkpoint = read_checkpoint(path);
+    if (damage) throw InputError(refusal(path, *damage));
+    checkpoint = read_verified(path, ranks);
   });
-  share(found, ranks);
-  return found.checkpoint;
+  return checkpoint;
 }
 
-std::optional<FoundCheckpoint> find_newest_valid_checkpoint(const std::filesystem::path& directory) {
-  std::vector<std::string> notes;
-  const auto files = files_by_step(directory, ".h5");
-  for (auto file = files.rbegin(); file != files.rend(); ++file) {
-    try {
-      return FoundCheckpoint{file->second, read_checkpoint(file->second), notes};
-    } catch (const InputError& damage) {
-      notes.push_back(fmt::format("{}; trying the checkpoint before it", damage.what()));
+std::optional<FoundCheckpoint> find_newest_valid_checkpoint(const std::filesystem::path& directory,
+                                                            const Communicator& ranks) {
+  std::vector<std::int64_t> steps;  // the newest last
+  if (ranks.rank() == 0) {
+    for (const auto& [step, path] : files_by_step(directory, ".h5")) steps.push_back(step);
+  }
+  broadcast(ranks, steps);
+  FoundCheckpoint found;
+  for (; !steps.empty(); steps.pop_back()) {
+    found.path = directory / file_name(steps.back());
+    const auto damage = damage_of(found.path, format, ranks);
+    if (!damage) {
+      together(ranks, [&] { found.checkpoint = read_verified(found.path, ranks); });
+      return found;
+    }
+    if (ranks.rank() == 0) {
+      found.notes.push_back(fmt::format("{}; trying the checkpoint before it", refusal(found.path, *damage)));
     }
   }
   return std::nullopt;
 }
 
 FoundCheckpoint find_checkpoint(const std::filesystem::path& path, const Communicator& ranks) {
-  FoundCheckpoint found{path, {}, {}};
+  const bool is_directory =
+      ranks.maximum(ranks.rank() == 0 && std::filesystem::is_directory(path) ? 1 : 0) > 0;
+  if (!is_directory) return {path, read_checkpoint(path, ranks), {}};
+  auto newest = find_newest_valid_checkpoint(path, ranks);
   together(ranks, [&] {
-    if (ranks.rank() > 0) return;
-    if (!std::filesystem::is_directory(path)) {
-      found.checkpoint = read_checkpoint(path);
-      return;
-    }
-    auto newest = find_newest_valid_checkpoint(path);
     if (!newest) {
-      throw InputError(fmt::format(
-          "cannot restart from '{}': no checkpoint_*.h5 in this directory, or none without damage",
-          path.string()));
+      throw InputError(refusal(path, "no checkpoint_*.h5 in this directory, or none without damage"));
     }
-    found = std::move(*newest);
   });
-  share(found, ranks);
-  return found;
+  return *std::move(newest);
 }
 
 }  // namespace curlew

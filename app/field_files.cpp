@@ -8,14 +8,13 @@
 
 #include "kernels/error.hpp"
 #include "mesh/cell_shapes.hpp"
-#include "mesh/gather.hpp"
+#include "mesh/slabs.hpp"
 
 namespace curlew {
 
 namespace {
 
-/// The whole mesh on rank 0; nothing on the others.
-std::optional<VtkhdfWriter> make_writer(const Mesh& mesh) {
+VtkhdfWriter make_writer(const Mesh& mesh) {
   const Topology& topology = mesh.topology();
   const Domain& domain = mesh.domain();
   const auto global = [&](Id<Node> n) { return static_cast<Index>(domain.halo<Node>().global(n)); };
@@ -32,17 +31,16 @@ std::optional<VtkhdfWriter> make_writer(const Mesh& mesh) {
     }
     nodes.starts.push_back(static_cast<std::int64_t>(nodes.entries.size()));
   }
-  nodes = gathered_lists<Cell>(domain, nodes);
-  const auto positions = gathered<Node>(domain, mesh.geometry().node_positions().host());
-  const auto types = gathered<Cell>(domain, std::span(topology.cell_types()));
-  if (domain.communicator().rank() > 0) return std::nullopt;
-  return VtkhdfWriter({positions, types, nodes.starts, nodes.entries});
+  nodes = lists_in_slabs<Cell>(domain, nodes);
+  const auto positions = in_slabs<Node>(domain, mesh.geometry().node_positions().host());
+  const auto types = in_slabs<Cell>(domain, std::span(topology.cell_types()));
+  return VtkhdfWriter({positions, types, nodes.starts, nodes.entries}, domain.communicator());
 }
 
-/// What is to be written of a snapshot: on rank 0 whole fields, on the others empty ones.
-class WholeFields {
+/// What is to be written of a snapshot, in slabs.
+class SharedFields {
  public:
-  explicit WholeFields(const Mesh& mesh) : mesh_(mesh) {}
+  explicit SharedFields(const Mesh& mesh) : mesh_(mesh) {}
 
   void add(const FieldDescription& field, Snapshot& snapshot) {
     std::visit([&](const auto& values) { add(field.name, values); }, snapshot.field(field.name));
@@ -54,9 +52,9 @@ class WholeFields {
   template <class E, class T>
   void add(const std::string& name, View<E, const T> values) {
     const Domain& domain = mesh_.domain();
-    std::span<const T> whole(values.data(), at(domain.halo<E>().all().size()));
-    if (domain.communicator().ranks() > 1) whole = kept(gathered<E>(domain, whole));
-    (std::is_same_v<E, Node> ? nodes_ : cells_).emplace_back(name, whole);
+    std::span<const T> mine(values.data(), at(domain.halo<E>().all().size()));
+    if (domain.communicator().ranks() > 1) mine = kept(in_slabs<E>(domain, mine));
+    (std::is_same_v<E, Node> ? nodes_ : cells_).emplace_back(name, mine);
   }
   template <class Value, class Gradient>
   void add(const std::string& name, const LinearInCells<Value, Gradient>& field) {
@@ -78,28 +76,28 @@ class WholeFields {
 
 FieldFiles::FieldFiles(const std::filesystem::path& directory, const std::string& name, const Mesh& mesh,
                        std::optional<Real> restart_time)
-    : name_(name), mesh_(mesh) {
-  if (auto writer = make_writer(mesh)) series_.emplace(directory, name, *std::move(writer), restart_time);
-}
+    : name_(name), mesh_(mesh), series_(directory, name, make_writer(mesh), restart_time) {}
 
 void FieldFiles::write(std::int64_t step, Real time, std::span<const FieldDescription> fields,
                        Snapshot& snapshot) {
-  WholeFields whole(mesh_);
-  for (const FieldDescription& field : fields) whole.add(field, snapshot);
-  if (series_) series_->write(step, time, whole.cells(), whole.nodes());
+  SharedFields shared(mesh_);
+  for (const FieldDescription& field : fields) shared.add(field, snapshot);
+  series_.write(step, time, shared.cells(), shared.nodes());
 }
 
 std::filesystem::path FieldFiles::write_diverged(Real time, std::span<const FieldDescription> fields,
                                                  Snapshot& snapshot) {
-  WholeFields whole(mesh_);
+  SharedFields shared(mesh_);
   for (const FieldDescription& field : fields) {
+    bool sound = true;
     try {
-      whole.add(field, snapshot);
+      snapshot.field(field.name);
     } catch (const Error&) {  // one that wants sound values
+      sound = false;
     }
+    if (mesh_.domain().communicator().maximum(sound ? 0 : 1) == 0) shared.add(field, snapshot);
   }
-  if (!series_) return {};
-  return series_->write_apart(name_ + "_diverged", time, whole.cells(), whole.nodes());
+  return series_.write_apart(name_ + "_diverged", time, shared.cells(), shared.nodes());
 }
 
 }  // namespace curlew

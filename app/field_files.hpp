@@ -14,10 +14,10 @@
 namespace curlew {
 
 /// The files of fields of a run, fields/*.hdf, and the file that opens them all. On several ranks all calls
-/// are made by all ranks together, and rank 0 writes the files of a run on one rank.
+/// are made by all ranks together, and all write their share of what a run on one rank writes.
 class FieldFiles {
  public:
-  /// As FieldSeries does, on rank 0. The mesh must outlive it.
+  /// As FieldSeries does. The mesh must outlive it.
   FieldFiles(const std::filesystem::path& directory, const std::string& name, const Mesh& mesh,
              std::optional<Real> restart_time);
 
@@ -25,14 +25,14 @@ class FieldFiles {
   void write(std::int64_t step, Real time, std::span<const FieldDescription> fields, Snapshot& snapshot);
 
   /// The fields of the moment when a run diverged, as fields/NAME_diverged.hdf, out of the series; those that
-  /// cannot be made of what is left are left out. Returns the file (empty on ranks that did not write it).
+  /// cannot be made of what is left are left out. Returns the file.
   std::filesystem::path write_diverged(Real time, std::span<const FieldDescription> fields,
                                        Snapshot& snapshot);
 
  private:
   std::string name_;
   const Mesh& mesh_;
-  std::optional<FieldSeries> series_;  // of rank 0
+  FieldSeries series_;
 };
 
 }  // namespace curlew

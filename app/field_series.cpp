@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "app/atomic_file.hpp"
+#include "app/failure.hpp"
 #include "kernels/error.hpp"
 
 namespace curlew {
@@ -19,6 +20,7 @@ FieldSeries::FieldSeries(const std::filesystem::path& directory, std::string nam
       path_(directory / (name + ".hdf.series")),
       name_(std::move(name)),
       writer_(std::move(writer)) {
+  if (writer_.ranks().rank() > 0) return;
   make_directory(directory_ / "fields");
   if (!restart_time || !std::filesystem::exists(path_)) return;
   try {
@@ -37,7 +39,13 @@ void FieldSeries::write(std::int64_t step, double time, std::span<const FieldVie
                         std::span<const FieldView> node_fields) {
   const std::string file = fmt::format("fields/{}_{:06}.hdf", name_, step);
   writer_.write(directory_ / file, time, cell_fields, node_fields);
-  entries_.push_back({file, time});
+  together(writer_.ranks(), [&] {
+    if (writer_.ranks().rank() == 0) write_series({file, time});
+  });
+}
+
+void FieldSeries::write_series(Entry last) {
+  entries_.push_back(std::move(last));
   nlohmann::ordered_json series = {{"file-series-version", "1.0"},
                                    {"files", nlohmann::ordered_json::array()}};
   for (const Entry& entry : entries_) series["files"].push_back({{"name", entry.file}, {"time", entry.time}});

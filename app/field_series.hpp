@@ -13,7 +13,7 @@
 namespace curlew {
 
 /// The field files of a run, `fields/NAME_<step>.hdf`, and `NAME.hdf.series`, which ParaView opens as one
-/// data set with all times.
+/// data set with all times. On several ranks all calls are made by all ranks of the writer together.
 class FieldSeries {
  public:
   /// `directory` is the run's output directory; `fields/` is created in it. A restart at `restart_time` [s]
@@ -40,10 +40,12 @@ class FieldSeries {
     double time;       // [s]
   };
 
+  void write_series(Entry last);
+
   std::filesystem::path directory_, path_;
   std::string name_;
   VtkhdfWriter writer_;
-  std::vector<Entry> entries_;
+  std::vector<Entry> entries_;  // on rank 0
 };
 
 }  // namespace curlew

@@ -4,11 +4,13 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <cstdlib>
 #include <utility>
 
 #include "app/atomic_file.hpp"
+#include "app/checksum.hpp"
+#include "app/hdf5_outline_driver.hpp"
 #include "kernels/error.hpp"
+#include "mesh/slabs.hpp"
 
 namespace curlew {
 
@@ -85,38 +87,16 @@ hid_t file_access() {
   return access;
 }
 
-/// Lets the library keep a file in memory and hand its bytes to `memory` on closing it.
-void keep_in_memory(hid_t access, detail::MemoryFile& memory) {
-  // Growing by single bytes makes the buffer exactly as long as the file.
-  H5Pset_fapl_core(access, 1, false);
-  H5FD_file_image_callbacks_t callbacks = {};
-  callbacks.image_free = [](void* bytes, H5FD_file_image_op_t operation, void* owner) -> herr_t {
-    if (operation == H5FD_FILE_IMAGE_OP_FILE_CLOSE) {
-      static_cast<detail::MemoryFile*>(owner)->bytes = bytes;
-    } else {
-      std::free(bytes);
-    }
-    return 0;
-  };
-  callbacks.image_malloc = [](std::size_t size, H5FD_file_image_op_t, void*) { return std::malloc(size); };
-  callbacks.image_realloc = [](void* bytes, std::size_t size, H5FD_file_image_op_t, void*) {
-    return std::realloc(bytes, size);
-  };
-  callbacks.udata_copy = [](void* owner) { return owner; };
-  callbacks.udata_free = [](void*) -> herr_t { return 0; };
-  callbacks.udata = &memory;
-  H5Pset_file_image_callbacks(access, &callbacks);
-}
-
 }  // namespace
 
-Hdf5Writer::Hdf5Writer(std::filesystem::path path, std::uint64_t user_block) : path_(std::move(path)) {
+Hdf5Writer::Hdf5Writer(std::filesystem::path path, std::uint64_t user_block, const Communicator& ranks)
+    : path_(std::move(path)), ranks_(ranks), first_(ranks.rank() == 0), user_block_(user_block) {
+  if (!first_) return;
   const Handle access(file_access(), H5Pclose);
-  keep_in_memory(access, memory_);
+  write_to_outline(access, outline_);
   const Handle creation(H5Pcreate(H5P_FILE_CREATE), H5Pclose);
   if (H5Pset_userblock(creation, user_block) < 0) fail("");
-  // A name no file can have: under its own the library would first load the file that is to be replaced.
-  file_ = H5Fcreate((path_ / "in memory").c_str(), H5F_ACC_TRUNC, creation, access);
+  file_ = H5Fcreate(path_.c_str(), H5F_ACC_TRUNC, creation, access);
   if (file_ < 0) fail("");
 }
 
@@ -125,26 +105,52 @@ Hdf5Writer::~Hdf5Writer() {
 }
 
 void Hdf5Writer::create_group(const std::string& name) {
+  if (!first_) return;
   const Handle group(H5Gcreate2(file_, name.c_str(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Gclose);
   if (group.invalid()) fail(name);
 }
 
-template <class T>
-void Hdf5Writer::write(const std::string& name, std::span<const T> values, int columns) {
-  const auto width = static_cast<std::size_t>(columns);
-  REQUIRE(columns >= 1 && values.size() % width == 0,
-          fmt::format("dataset '{}': {} values do not make rows of {}", name, values.size(), columns));
-  const std::array<hsize_t, 2> shape = {values.size() / width, width};
+std::uint64_t Hdf5Writer::create(const std::string& name, hid_t type, std::uint64_t size, int columns,
+                                 const void* values) {
+  const auto width = static_cast<std::uint64_t>(columns);
+  REQUIRE(columns >= 1 && size % width == 0,
+          fmt::format("dataset '{}': {} values do not make rows of {}", name, size, columns));
+  const std::array<hsize_t, 2> shape = {size / width, width};
   const Handle space(H5Screate_simple(columns > 1 ? 2 : 1, shape.data(), nullptr), H5Sclose);
   if (space.invalid()) fail(name);
-  // The same values give the same bytes: no times of creation.
+  // The same values give the same bytes: no times of creation. The place is known at once, and stays empty.
   const Handle creation(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
-  if (H5Pset_obj_track_times(creation, false) < 0) fail(name);
-  const Handle dataset(
-      H5Dcreate2(file_, name.c_str(), native_type<T>(), space, H5P_DEFAULT, creation, H5P_DEFAULT), H5Dclose);
+  if (H5Pset_obj_track_times(creation, false) < 0 || H5Pset_alloc_time(creation, H5D_ALLOC_TIME_EARLY) < 0 ||
+      H5Pset_fill_time(creation, H5D_FILL_TIME_NEVER) < 0) {
+    fail(name);
+  }
+  const Handle dataset(H5Dcreate2(file_, name.c_str(), type, space, H5P_DEFAULT, creation, H5P_DEFAULT),
+                       H5Dclose);
   if (dataset.invalid()) fail(name);
-  if (values.empty()) return;
-  if (H5Dwrite(dataset, native_type<T>(), H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()) < 0) fail(name);
+  if (size == 0) return 0;
+  if (values != nullptr && H5Dwrite(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) < 0) fail(name);
+  const haddr_t offset = H5Dget_offset(dataset);
+  if (offset == HADDR_UNDEF) fail(name);
+  return offset;
+}
+
+template <class T>
+void Hdf5Writer::write(const std::string& name, std::span<const T> values, int columns) {
+  if (first_) create(name, native_type<T>(), values.size(), columns, values.data());
+}
+
+template <class T>
+void Hdf5Writer::write_shares(const std::string& name, std::initializer_list<std::span<const T>> shares,
+                              int columns) {
+  std::vector<std::int64_t> counts;
+  for (const auto& share : shares) counts.push_back(std::ssize(share));
+  std::uint64_t size = 0;
+  for (std::size_t k = 0; const Stretch& stretch : stretches_of(ranks_, counts)) {
+    const auto before = size + static_cast<std::uint64_t>(stretch.before);
+    shares_.push_back({offsets_.size(), before * sizeof(T), std::as_bytes(shares.begin()[k++])});
+    size += static_cast<std::uint64_t>(stretch.total);
+  }
+  offsets_.push_back(first_ ? create(name, native_type<T>(), size, columns, nullptr) : 0);
 }
 
 template void Hdf5Writer::write(const std::string&, std::span<const double>, int);
@@ -153,14 +159,25 @@ template void Hdf5Writer::write(const std::string&, std::span<const std::int64_t
 template void Hdf5Writer::write(const std::string&, std::span<const std::int32_t>, int);
 template void Hdf5Writer::write(const std::string&, std::span<const std::uint8_t>, int);
 
+template void Hdf5Writer::write_shares(const std::string&, std::initializer_list<std::span<const double>>,
+                                       int);
+template void Hdf5Writer::write_shares(const std::string&, std::initializer_list<std::span<const float>>,
+                                       int);
+template void Hdf5Writer::write_shares(const std::string&,
+                                       std::initializer_list<std::span<const std::int64_t>>, int);
+template void Hdf5Writer::write_shares(const std::string&,
+                                       std::initializer_list<std::span<const std::uint8_t>>, int);
+
 void Hdf5Writer::write_attribute(const std::string& object, const std::string& name,
                                  std::span<const std::int64_t> values) {
+  if (!first_) return;
   const hsize_t size = values.size();
   const Handle space(H5Screate_simple(1, &size, nullptr), H5Sclose);
   write_attribute(object, name, H5T_NATIVE_INT64, space, values.data());
 }
 
 void Hdf5Writer::write_attribute(const std::string& object, const std::string& name, std::string_view text) {
+  if (!first_) return;
   const Handle type(H5Tcopy(H5T_C_S1), H5Tclose);
   // Exactly as long as the text: readers of VTKHDF compare without looking for an end.
   if (H5Tset_size(type, text.size()) < 0 || H5Tset_strpad(type, H5T_STR_NULLPAD) < 0) fail(object);
@@ -176,19 +193,41 @@ void Hdf5Writer::write_attribute(const std::string& object, const std::string& n
   if (attribute.invalid() || H5Awrite(attribute, type, values) < 0) fail(object);
 }
 
-std::span<char> Hdf5Writer::close() {
-  if (file_ >= 0) {
-    hsize_t size = 0;
-    if (H5Fflush(file_, H5F_SCOPE_LOCAL) < 0 || H5Fget_filesize(file_, &size) < 0) fail("");
-    if (H5Fclose(std::exchange(file_, H5I_INVALID_HID)) < 0) fail("");
-    memory_.size = size;
+std::uint32_t Hdf5Writer::checksum(std::span<const FilePiece> pieces) const {
+  std::vector<PieceChecksum> mine;
+  for (const FilePiece& piece : pieces)
+    mine.push_back({piece.offset, piece.bytes.size(), add_to_checksum(0, piece.bytes)});
+  std::uint32_t checksum = 0;
+  std::uint64_t offset = user_block_;
+  const auto add_outline = [&](std::uint64_t end) {
+    std::vector<std::byte> between(end - offset);
+    outline_.read(offset, between);
+    checksum = add_to_checksum(checksum, between);
+  };
+  for (const PieceChecksum& piece : gathered_checksums(ranks_, mine)) {
+    add_outline(piece.offset);
+    checksum = add_to_checksum(checksum, piece);
+    offset = piece.offset + piece.length;
   }
-  return {static_cast<char*>(memory_.bytes), memory_.size};
+  if (first_) add_outline(outline_.size());
+  return checksum;
 }
 
-void Hdf5Writer::commit() {
-  const std::span<const char> bytes = close();
-  write_file_atomically(path_, {bytes.data(), bytes.size()});
+void Hdf5Writer::commit(const Head& head) {
+  if (file_ >= 0 && H5Fclose(std::exchange(file_, H5I_INVALID_HID)) < 0) fail("");
+  broadcast(ranks_, offsets_);
+  std::vector<FilePiece> pieces;
+  for (const Share& share : shares_) {
+    if (!share.bytes.empty()) pieces.push_back({offsets_[share.dataset] + share.before, share.bytes});
+  }
+  if (head) {
+    const std::uint32_t of_all = checksum(pieces);
+    if (first_) {
+      const std::string text = head(outline_.size() - user_block_, of_all);
+      outline_.write(0, std::as_bytes(std::span(text)));
+    }
+  }
+  write_file_atomically(path_, ranks_, outline_, pieces);
 }
 
 void Hdf5Writer::fail(const std::string& object) const {
@@ -255,6 +294,17 @@ template std::vector<std::int32_t> Hdf5Reader::read_rows(const std::string&, std
                                                          std::int64_t) const;
 template std::vector<std::uint8_t> Hdf5Reader::read_rows(const std::string&, std::int64_t,
                                                          std::int64_t) const;
+
+std::int64_t Hdf5Reader::rows(const std::string& name) const {
+  const Handle dataset(H5Dopen2(file_, name.c_str(), H5P_DEFAULT), H5Dclose);
+  if (dataset.invalid()) fail(name);
+  const Handle space(H5Dget_space(dataset), H5Sclose);
+  std::array<hsize_t, 2> shape = {0, 1};
+  const int dimensions = H5Sget_simple_extent_ndims(space);
+  if (dimensions < 1 || dimensions > 2 || H5Sget_simple_extent_dims(space, shape.data(), nullptr) < 0)
+    fail(name);
+  return static_cast<std::int64_t>(shape[0]);
+}
 
 bool Hdf5Reader::has(const std::string& name) const {
   return H5Lexists(file_, name.c_str(), H5P_DEFAULT) > 0;

@@ -182,7 +182,7 @@ class Run {
 
   void checkpoint() {
     const Checkpoint checkpoint = simulation_.checkpoint();
-    if (writes()) write_checkpoint(directory_, checkpoint);
+    write_checkpoint(directory_, checkpoint, ranks_);
   }
 
   void record() {

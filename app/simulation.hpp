@@ -37,8 +37,8 @@ class Simulation {
   /// Starts from the initial state of the case.
   virtual void start() = 0;
   /// Starts from a checkpoint instead, to go on to the same bits. Throws InputError, naming `path`, where it
-  /// was written by another model, on another mesh, or does not fit the case. On several ranks the arrays of
-  /// the checkpoint are rank 0's, in the order of the whole mesh; the others have them empty.
+  /// was written by another model, on another mesh, or does not fit the case. On several ranks each has its
+  /// slabs of the arrays.
   virtual void resume(const Checkpoint& checkpoint, const std::string& path) = 0;
   virtual Checkpoint checkpoint() const = 0;
 
@@ -74,8 +74,8 @@ class Simulation {
 /// Runs a simulation from its start, or the checkpoint that the options name, to its end, and writes all
 /// that the case asks for. `threads`: for the summary; `began`: when the program did, on the clock of
 /// Progress::wall_seconds(). Returns the exit status; throws what the simulation throws, with the results so
-/// far in place. On several ranks rank 0 writes and tells, and what it throws on one of them alone must end
-/// the others.
+/// far in place. On several ranks rank 0 tells and writes what is small, and what it throws on one of them
+/// alone must end the others.
 int run_simulation(const RunOptions& options, Simulation& simulation, int threads,
                    double began = Progress::wall_seconds());
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <deque>
 
 #include "app/hdf5_file.hpp"
 #include "kernels/error.hpp"
@@ -42,44 +43,139 @@ VtkShape vtk_shape(CellType type) {
 
 constexpr std::uint8_t vtk_tetrahedron = 10;
 
+std::span<const Index> nodes_of(const MeshView& mesh, std::size_t cell) {
+  const std::int64_t start = mesh.cell_start[cell], end = mesh.cell_start[cell + 1];
+  REQUIRE(0 <= start && start <= end && end <= std::ssize(mesh.cell_nodes),
+          fmt::format("the nodes of cell {} lie outside the mesh's list of cell nodes", cell));
+  return mesh.cell_nodes.subspan(at(start), at(end - start));
+}
+
+void require_nodes(std::span<const Index> nodes, std::size_t cell, std::int64_t mesh_nodes) {
+  for (const Index n : nodes) {
+    REQUIRE(n >= 0 && n < mesh_nodes,
+            fmt::format("cell {} names node {} of a mesh of {} nodes", cell, n, mesh_nodes));
+  }
+}
+
+/// Nodes of the faces of a polyhedron from its list in RawMesh.
+std::vector<std::span<const Index>> faces_of(std::span<const Index> list, std::size_t cell) {
+  std::vector<std::span<const Index>> faces;
+  for (std::size_t at = 0; at < list.size();) {
+    const auto count = static_cast<std::size_t>(list[at]);
+    REQUIRE(list[at] >= 3 && at + 1 + count <= list.size(),
+            fmt::format("polyhedron {} has a face of {} nodes in a list of {}", cell, list[at], list.size()));
+    faces.push_back(list.subspan(at + 1, count));
+    at += 1 + count;
+  }
+  return faces;
+}
+
 }  // namespace
 
-VtkhdfWriter::VtkhdfWriter(MeshView mesh)
-    : mesh_cells_(mesh.cell_types.size()),
-      mesh_nodes_(mesh.nodes.size()),
+/// Divides the polyhedra of a slab. What it adds is numbered behind the nodes of the whole mesh, from the
+/// first that this rank adds on.
+class VtkhdfWriter::Polyhedra {
+ public:
+  Polyhedra(VtkhdfWriter& writer, const MeshView& mesh) : writer_(writer) {
+    for (std::size_t c = 0; c < mesh.cell_types.size(); ++c) {
+      if (mesh.cell_types[c] != CellType::Polyhedron) continue;
+      for (const auto face : faces_of(nodes_of(mesh, c), c)) {
+        require_nodes(face, c, writer.node_slabs_.rows());
+        writer.needed_.insert(writer.needed_.end(), face.begin(), face.end());
+      }
+    }
+    std::ranges::sort(writer.needed_);
+    writer.needed_.erase(std::unique(writer.needed_.begin(), writer.needed_.end()), writer.needed_.end());
+    positions_ = rows_of_slabs(*writer.ranks_, writer.node_slabs_, mesh.nodes, writer.needed_, 1);
+  }
+
+  void add(std::span<const Index> list, std::size_t cell) {
+    const auto faces = faces_of(list, cell);
+    std::vector<Index> cell_nodes;
+    for (const auto face : faces) cell_nodes.insert(cell_nodes.end(), face.begin(), face.end());
+    std::ranges::sort(cell_nodes);
+    cell_nodes.erase(std::unique(cell_nodes.begin(), cell_nodes.end()), cell_nodes.end());
+    const std::int64_t centre = add_mean(cell_nodes);
+    for (const auto face : faces) {
+      if (face.size() == 3) {
+        add_tetrahedron({face[0], face[1], face[2], centre});
+        continue;
+      }
+      const std::int64_t middle = add_mean(face);
+      for (std::size_t k = 0; k < face.size(); ++k) {
+        add_tetrahedron({face[k], face[(k + 1) % face.size()], middle, centre});
+      }
+    }
+  }
+
+ private:
+  std::size_t needed(std::int64_t node) const {
+    return static_cast<std::size_t>(std::ranges::lower_bound(writer_.needed_, node) -
+                                    writer_.needed_.begin());
+  }
+
+  Vector3 position(std::int64_t node) const {
+    const std::int64_t mesh_nodes = writer_.node_slabs_.rows();
+    return node < mesh_nodes ? positions_[needed(node)] : writer_.added_[at(node - mesh_nodes)];
+  }
+
+  void add_tetrahedron(std::array<std::int64_t, 4> nodes) {
+    const Vector3 origin = position(nodes[0]);
+    const Vector3 base = cross(position(nodes[1]) - origin, position(nodes[2]) - origin);
+    if (dot(base, position(nodes[3]) - origin) < 0) std::swap(nodes[0], nodes[1]);
+    writer_.connectivity_.insert(writer_.connectivity_.end(), nodes.begin(), nodes.end());
+    writer_.types_.push_back(vtk_tetrahedron);
+    writer_.ends_.push_back(std::ssize(writer_.connectivity_));
+  }
+
+  std::int64_t add_mean(std::span<const Index> nodes) {
+    Vector3 sum;
+    for (const Index n : nodes) {
+      sum += position(n);
+      writer_.mean_nodes_.push_back(needed(n));
+    }
+    writer_.mean_start_.push_back(writer_.mean_nodes_.size());
+    writer_.added_.push_back(sum / static_cast<double>(nodes.size()));
+    return writer_.node_slabs_.rows() + std::ssize(writer_.added_) - 1;
+  }
+
+  VtkhdfWriter& writer_;
+  std::vector<Vector3> positions_;  // of the nodes that are needed [m]
+};
+
+VtkhdfWriter::VtkhdfWriter(MeshView mesh, const Communicator& ranks)
+    : ranks_(&ranks),
+      node_slabs_(stretches_of(ranks, std::array{std::ssize(mesh.nodes)})[0].total, 1, ranks.ranks()),
+      mesh_cells_(mesh.cell_types.size()),
       points_(mesh.nodes.begin(), mesh.nodes.end()) {
+  REQUIRE(std::ssize(mesh.nodes) == node_slabs_.size(ranks.rank()),
+          "these are not the slabs of a mesh's nodes");
   REQUIRE(mesh.cell_start.size() == mesh_cells_ + 1,
           fmt::format("a mesh of {} cells needs {} cell offsets, got {}", mesh_cells_, mesh_cells_ + 1,
                       mesh.cell_start.size()));
   const bool has_polyhedra = std::ranges::count(mesh.cell_types, CellType::Polyhedron) > 0;
-  offsets_.push_back(0);
+  Polyhedra polyhedra(*this, mesh);
   for (std::size_t c = 0; c < mesh_cells_; ++c) {
-    const std::int64_t start = mesh.cell_start[c], end = mesh.cell_start[c + 1];
-    REQUIRE(0 <= start && start <= end && end <= std::ssize(mesh.cell_nodes),
-            fmt::format("the nodes of cell {} lie outside the mesh's list of cell nodes", c));
-    const auto nodes =
-        mesh.cell_nodes.subspan(static_cast<std::size_t>(start), static_cast<std::size_t>(end - start));
     if (mesh.cell_types[c] == CellType::Polyhedron) {
-      add_polyhedron(nodes, c);
+      polyhedra.add(nodes_of(mesh, c), c);
     } else {
-      add_cell(mesh.cell_types[c], nodes, c);
+      add_cell(mesh.cell_types[c], nodes_of(mesh, c), c);
     }
     if (has_polyhedra) cell_of_.resize(types_.size(), static_cast<Index>(c));
   }
-}
-
-void VtkhdfWriter::require_nodes(std::span<const Index> nodes, std::size_t cell) const {
-  for (const Index n : nodes) {
-    REQUIRE(n >= 0 && static_cast<std::size_t>(n) < mesh_nodes_,
-            fmt::format("cell {} names node {} of a mesh of {} nodes", cell, n, mesh_nodes_));
+  const auto stretches = stretches_of(ranks, std::array{std::ssize(added_), std::ssize(connectivity_)});
+  any_added_ = stretches[0].total > 0;
+  for (std::int64_t& node : connectivity_) {
+    if (node >= node_slabs_.rows()) node += stretches[0].before;
   }
+  for (std::int64_t& end : ends_) end += stretches[1].before;
 }
 
 void VtkhdfWriter::add_cell(CellType type, std::span<const Index> nodes, std::size_t cell) {
   const VtkShape shape = vtk_shape(type);
   REQUIRE(shape.nodes == 0 ? nodes.size() >= 3 : nodes.size() == shape.nodes,
           fmt::format("cell {} of VTK type {} has {} nodes", cell, shape.type, nodes.size()));
-  require_nodes(nodes, cell);
+  require_nodes(nodes, cell, node_slabs_.rows());
   if (type == CellType::Prism) {
     // VTK wants the first triangle's normal to point out of the prism, Gmsh's points into it.
     for (const std::size_t k : {0u, 2u, 1u, 3u, 5u, 4u}) connectivity_.push_back(nodes[k]);
@@ -87,90 +183,51 @@ void VtkhdfWriter::add_cell(CellType type, std::span<const Index> nodes, std::si
     connectivity_.insert(connectivity_.end(), nodes.begin(), nodes.end());
   }
   types_.push_back(shape.type);
-  offsets_.push_back(std::ssize(connectivity_));
-}
-
-void VtkhdfWriter::add_polyhedron(std::span<const Index> faces, std::size_t cell) {
-  std::vector<std::span<const Index>> face_nodes;
-  std::vector<Index> cell_nodes;
-  for (std::size_t at = 0; at < faces.size();) {
-    const auto count = static_cast<std::size_t>(faces[at]);
-    REQUIRE(
-        faces[at] >= 3 && at + 1 + count <= faces.size(),
-        fmt::format("polyhedron {} has a face of {} nodes in a list of {}", cell, faces[at], faces.size()));
-    face_nodes.push_back(faces.subspan(at + 1, count));
-    require_nodes(face_nodes.back(), cell);
-    cell_nodes.insert(cell_nodes.end(), face_nodes.back().begin(), face_nodes.back().end());
-    at += 1 + count;
-  }
-  std::ranges::sort(cell_nodes);
-  cell_nodes.erase(std::unique(cell_nodes.begin(), cell_nodes.end()), cell_nodes.end());
-  const std::int64_t centre = add_mean(cell_nodes);
-  for (const auto face : face_nodes) {
-    if (face.size() == 3) {
-      add_tetrahedron({face[0], face[1], face[2], centre});
-      continue;
-    }
-    const std::int64_t middle = add_mean(face);
-    for (std::size_t k = 0; k < face.size(); ++k) {
-      add_tetrahedron({face[k], face[(k + 1) % face.size()], middle, centre});
-    }
-  }
-}
-
-void VtkhdfWriter::add_tetrahedron(std::array<std::int64_t, 4> nodes) {
-  const auto at = [&](int k) {
-    return points_[static_cast<std::size_t>(nodes[static_cast<std::size_t>(k)])];
-  };
-  const Vector3 base = cross(at(1) - at(0), at(2) - at(0));
-  if (dot(base, at(3) - at(0)) < 0) std::swap(nodes[0], nodes[1]);
-  connectivity_.insert(connectivity_.end(), nodes.begin(), nodes.end());
-  types_.push_back(vtk_tetrahedron);
-  offsets_.push_back(std::ssize(connectivity_));
-}
-
-std::int64_t VtkhdfWriter::add_mean(std::span<const Index> nodes) {
-  Vector3 sum;
-  for (const Index n : nodes) sum += points_[static_cast<std::size_t>(n)];
-  points_.push_back(sum / static_cast<double>(nodes.size()));
-  mean_nodes_.insert(mean_nodes_.end(), nodes.begin(), nodes.end());
-  mean_start_.push_back(mean_nodes_.size());
-  return std::ssize(points_) - 1;
+  ends_.push_back(std::ssize(connectivity_));
 }
 
 void VtkhdfWriter::write(const std::filesystem::path& path, double time,
                          std::span<const FieldView> cell_fields,
                          std::span<const FieldView> node_fields) const {
-  Hdf5Writer file(path);
+  const auto require_size = [](const FieldView& field, std::size_t entities, const char* entity) {
+    REQUIRE(field.values.size() == entities * static_cast<std::size_t>(field.components),
+            fmt::format("field '{}' has {} values of {} components, the mesh {} {}", field.name,
+                        field.values.size() / static_cast<std::size_t>(field.components), field.components,
+                        entities, entity));
+  };
+  Hdf5Writer file(path, 0, *ranks_);
   const std::string root = "/VTKHDF";
   file.create_group(root);
   file.write_attribute(root, "Version", std::array<std::int64_t, 2>{1, 0});
   file.write_attribute(root, "Type", "UnstructuredGrid");
-  const auto write_integers = [&](const std::string& name, std::span<const std::int64_t> values) {
-    file.write(root + "/" + name, values);
+  const auto stretches =
+      stretches_of(*ranks_, std::array{std::ssize(added_), std::ssize(types_), std::ssize(connectivity_)});
+  const auto write_integer = [&](const std::string& name, std::int64_t value) {
+    file.write(root + "/" + name, std::span<const std::int64_t>(&value, 1));
   };
-  write_integers("NumberOfPoints", std::array{std::ssize(points_)});
-  write_integers("NumberOfCells", std::array{std::ssize(types_)});
-  write_integers("NumberOfConnectivityIds", std::array{std::ssize(connectivity_)});
-  file.write(root + "/Points", FieldView("Points", points_).values, 3);
-  write_integers("Connectivity", connectivity_);
-  write_integers("Offsets", offsets_);
-  file.write(root + "/Types", std::span<const std::uint8_t>(types_));
+  write_integer("NumberOfPoints", node_slabs_.rows() + stretches[0].total);
+  write_integer("NumberOfCells", stretches[1].total);
+  write_integer("NumberOfConnectivityIds", stretches[2].total);
+  const auto numbers = [](const std::vector<Vector3>& vectors) { return FieldView("", vectors).values; };
+  file.write_shares<double>(root + "/Points", {numbers(points_), numbers(added_)}, 3);
+  file.write_shares<std::int64_t>(root + "/Connectivity", {connectivity_});
+  const std::vector<std::int64_t> begin(ranks_->rank() == 0 ? 1 : 0, 0);
+  file.write_shares<std::int64_t>(root + "/Offsets", {begin, ends_});
+  file.write_shares<std::uint8_t>(root + "/Types", {types_});
 
-  const auto write_fields = [&](const std::string& group, std::span<const FieldView> fields,
-                                std::size_t entities, const char* entity, auto expand) {
-    file.create_group(root + group);
-    for (const FieldView& field : fields) {
-      REQUIRE(field.values.size() == entities * static_cast<std::size_t>(field.components),
-              fmt::format("field '{}' has {} values of {} components, the mesh {} {}", field.name,
-                          field.values.size() / static_cast<std::size_t>(field.components), field.components,
-                          entities, entity));
-      std::vector<double> expanded;
-      file.write(root + group + "/" + field.name, (this->*expand)(field, expanded), field.components);
-    }
-  };
-  write_fields("/CellData", cell_fields, mesh_cells_, "cells", &VtkhdfWriter::on_cells);
-  write_fields("/PointData", node_fields, mesh_nodes_, "nodes", &VtkhdfWriter::on_nodes);
+  std::deque<std::vector<double>> stores;  // until the file is written
+  file.create_group(root + "/CellData");
+  for (const FieldView& field : cell_fields) {
+    require_size(field, mesh_cells_, "cells");
+    file.write_shares<double>(root + "/CellData/" + field.name, {on_cells(field, stores.emplace_back())},
+                              field.components);
+  }
+  file.create_group(root + "/PointData");
+  for (const FieldView& field : node_fields) {
+    require_size(field, points_.size(), "nodes");
+    file.write_shares<double>(root + "/PointData/" + field.name,
+                              {field.values, stores.emplace_back(on_added(field))}, field.components);
+  }
   file.create_group(root + "/FieldData");
   file.write(root + "/FieldData/TimeValue", std::span<const double>(&time, 1));
   file.commit();
@@ -187,22 +244,22 @@ std::span<const double> VtkhdfWriter::on_cells(const FieldView& field, std::vect
   return store;
 }
 
-std::span<const double> VtkhdfWriter::on_nodes(const FieldView& field, std::vector<double>& store) const {
-  if (mean_nodes_.empty()) return field.values;
+std::vector<double> VtkhdfWriter::on_added(const FieldView& field) const {
+  if (!any_added_) return {};
   const auto width = static_cast<std::size_t>(field.components);
-  store.reserve(width * points_.size());
-  store.assign(field.values.begin(), field.values.end());
-  for (std::size_t added = 0; added + 1 < mean_start_.size(); ++added) {
-    const std::size_t start = mean_start_[added], end = mean_start_[added + 1];
+  const std::vector<double> needed =
+      rows_of_slabs(*ranks_, node_slabs_, field.values, needed_, field.components);
+  std::vector<double> means;
+  means.reserve(width * added_.size());
+  for (std::size_t k = 0; k < added_.size(); ++k) {
+    const std::size_t start = mean_start_[k], end = mean_start_[k + 1];
     for (std::size_t component = 0; component < width; ++component) {
       double sum = 0;
-      for (std::size_t k = start; k < end; ++k) {
-        sum += field.values[static_cast<std::size_t>(mean_nodes_[k]) * width + component];
-      }
-      store.push_back(sum / static_cast<double>(end - start));
+      for (std::size_t n = start; n < end; ++n) sum += needed[mean_nodes_[n] * width + component];
+      means.push_back(sum / static_cast<double>(end - start));
     }
   }
-  return store;
+  return means;
 }
 
 }  // namespace curlew

@@ -38,62 +38,36 @@ std::vector<GlobalIndex> places_of(const Halo<E>& halo, Range<E> range) {
 
 }  // namespace detail
 
-// What belongs to files is put together by rank 0 in the order of the whole mesh, with one rank after the
-// other, and so is the same for every number of ranks. All ranks call these together; on one rank they copy.
+// What needs the whole mesh at once is put together by rank 0 in the order of the whole mesh, with one rank
+// after the other. All ranks call these together; on one rank they copy.
 
-/// Values of a rank's entities, `per_entity` each and those of ghosts passed over: all of the whole mesh on
-/// rank 0, nothing on the others.
+/// The values of all entities on rank 0, nothing on the others; those that ranks have of ghosts are passed
+/// over.
 template <class E, class T>
-std::vector<T> gathered(const Domain& domain, std::span<const T> values, std::size_t per_entity = 1) {
+std::vector<T> gathered(const Domain& domain, std::span<const T> values) {
   const Halo<E>& halo = domain.halo<E>();
-  REQUIRE(values.size() == per_entity * at(halo.all().size()),
-          "values to gather are not those of the rank's entities");
+  REQUIRE(values.size() == at(halo.all().size()), "values to gather are not those of the rank's entities");
   const Communicator& communicator = domain.communicator();
   if (communicator.ranks() == 1) return {values.begin(), values.end()};
-  std::vector<T> whole(communicator.rank() == 0 ? per_entity * static_cast<std::size_t>(halo.total()) : 0);
+  std::vector<T> whole(communicator.rank() == 0 ? static_cast<std::size_t>(halo.total()) : 0);
   detail::gather_items(communicator, detail::places_of(halo, halo.owned()),
-                       std::as_bytes(values.first(per_entity * at(halo.owned().size()))),
-                       per_entity * sizeof(T), std::as_writable_bytes(std::span(whole)));
+                       std::as_bytes(values.first(at(halo.owned().size()))), sizeof(T),
+                       std::as_writable_bytes(std::span(whole)));
   return whole;
 }
 
-/// The reverse: the values of a rank's entities, ghosts included, from those of the whole mesh that rank 0
-/// has. Throws InputError, on all ranks, unless these are as many as the whole mesh needs.
+/// The reverse: the values of a rank's entities, ghosts included, from all that rank 0 has.
 template <class E, class T>
-std::vector<T> scattered(const Domain& domain, std::span<const T> whole, std::size_t per_entity = 1) {
+std::vector<T> scattered(const Domain& domain, std::span<const T> whole) {
   const Halo<E>& halo = domain.halo<E>();
   const Communicator& communicator = domain.communicator();
-  const std::size_t expected = per_entity * static_cast<std::size_t>(halo.total());
-  if (communicator.maximum(communicator.rank() == 0 && whole.size() != expected ? 1 : 0) > 0) {
-    throw InputError("stored values do not fit the mesh: expected " + std::to_string(expected));
-  }
+  REQUIRE(communicator.rank() > 0 || std::ssize(whole) == halo.total(),
+          "values to scatter are not those of the whole mesh");
   if (communicator.ranks() == 1) return {whole.begin(), whole.end()};
-  std::vector<T> values(per_entity * at(halo.all().size()));
+  std::vector<T> values(at(halo.all().size()));
   detail::scatter_items(communicator, detail::places_of(halo, halo.all()),
-                        std::as_writable_bytes(std::span(values)), per_entity * sizeof(T),
-                        std::as_bytes(whole));
+                        std::as_writable_bytes(std::span(values)), sizeof(T), std::as_bytes(whole));
   return values;
-}
-
-/// The values of a field as plain numbers, the components of an entity side by side, as gathered().
-template <class F>
-std::vector<Real> gathered_numbers(const Domain& domain, const F& field) {
-  constexpr std::size_t components = sizeof(typename F::Value) / sizeof(Real);
-  const std::vector<typename F::Value> values = field.to_host();
-  std::vector<Real> numbers(values.size() * components);
-  if (!numbers.empty()) std::memcpy(numbers.data(), values.data(), numbers.size() * sizeof(Real));
-  return gathered<typename F::Entity>(domain, std::span<const Real>(numbers), components);
-}
-
-/// The reverse, as scattered().
-template <class F>
-void scatter_numbers(const Domain& domain, std::span<const Real> whole, F& field) {
-  constexpr std::size_t components = sizeof(typename F::Value) / sizeof(Real);
-  const std::vector<Real> numbers = scattered<typename F::Entity>(domain, whole, components);
-  std::vector<typename F::Value> values(at(field.size()));
-  if (!numbers.empty())
-    std::memcpy(static_cast<void*>(values.data()), numbers.data(), numbers.size() * sizeof(Real));
-  field.copy_from_host(values);
 }
 
 /// Lists of different lengths, one after the other.

@@ -11,7 +11,7 @@
 #include "kernels/parallel.hpp"
 #include "kernels/vector_kernels.hpp"
 #include "mesh/exchange.hpp"
-#include "mesh/gather.hpp"
+#include "mesh/slabs.hpp"
 #include "solvers/auxiliary_space.hpp"
 
 namespace curlew {
@@ -517,7 +517,7 @@ void ExactFractionalStep::settle(PrimalCochain<Face>& flux) {
 
 void ExactFractionalStep::add_to(FlowState& state) const {
   state.numbers["quantum"] = quantum_;
-  state.arrays["last_change"] = gathered_numbers(mesh_.domain(), last_change_);
+  state.arrays["last_change"] = numbers_in_slabs(mesh_.domain(), last_change_);
   const std::vector<Real> loops = last_loops_.to_host();
   for (std::size_t l = 0; l < loops.size(); ++l) state.numbers[name_of_loop(l)] = loops[l];
   StreamVelocity change = alike(unknown_);
@@ -536,7 +536,7 @@ void ExactFractionalStep::resume_from(const FlowState& state) {
   std::vector<Real> loops;
   for (std::size_t l = 0; l < loops_.size(); ++l) loops.push_back(number(name_of_loop(l)));
   if (!fits) throw InputError("the earlier run was not one of the exact fractional step on this mesh");
-  scatter_numbers(mesh_.domain(), array->second, last_change_);
+  numbers_from_slabs(mesh_.domain(), array->second, last_change_);
   last_loops_.copy_from_host(loops);
   quantum_ = quantum;
   boundaries_.set_quantum(quantum_);

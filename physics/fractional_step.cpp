@@ -9,7 +9,6 @@
 
 #include "kernels/vector_kernels.hpp"
 #include "mesh/exchange.hpp"
-#include "mesh/gather.hpp"
 #include "physics/averages.hpp"
 #include "physics/time_schemes.hpp"
 

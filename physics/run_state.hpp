@@ -7,14 +7,14 @@
 #include <vector>
 
 #include "kernels/platform.hpp"
-#include "mesh/gather.hpp"
+#include "mesh/slabs.hpp"
 #include "operators/operator.hpp"
 #include "solvers/solution_history.hpp"
 
 namespace curlew {
 
 /// Everything a step needs of the past, by name: a run that resumes from it goes on to the same bits. On
-/// several ranks arrays are in the order of the whole mesh and on rank 0; the others have their names.
+/// several ranks each has its slabs of the arrays (mesh/slabs.hpp), and all have the rest.
 struct RunState {
   Real time = 0;           ///< [s]
   std::int64_t steps = 0;  ///< taken so far
@@ -27,7 +27,7 @@ inline const std::string guess_prefix = "guess.";
 
 template <class E, class T, Cochain kind>
 void store(const Domain& domain, const Field<E, T, kind>& field, const std::string& name, RunState& state) {
-  state.arrays[name] = gathered_numbers(domain, field);
+  state.arrays[name] = numbers_in_slabs(domain, field);
 }
 
 namespace detail {
@@ -44,7 +44,7 @@ template <class E, class T, Cochain kind>
 void restore(const Domain& domain, const RunState& state, const std::string& name, Field<E, T, kind>& field) {
   const std::vector<Real>& values = detail::array_of(state, name);
   try {
-    scatter_numbers(domain, values, field);
+    numbers_from_slabs(domain, values, field);
   } catch (const InputError& error) {
     detail::refuse(name, error.what());
   }

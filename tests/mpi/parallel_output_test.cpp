@@ -1,15 +1,17 @@
 // Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <bit>
 #include <cmath>
 #include <random>
 
+#include "app/checkpoint.hpp"
 #include "app/failure.hpp"
 #include "app/field_files.hpp"
 #include "kernels/error.hpp"
 #include "mesh/box.hpp"
-#include "mesh/gather.hpp"
+#include "mesh/slabs.hpp"
 #include "operators/cell_gradient.hpp"
 #include "physics/monitors.hpp"
 #include "tests/app/output_directory.hpp"
@@ -19,8 +21,10 @@
 namespace curlew {
 namespace {
 
+using test::FullDisk;
 using test::OutputDirectory;
 using test::read_text;
+using test::write_text;
 
 /// A temperature and its gradient on a mesh, and a field that has its extrema at several nodes.
 class Values final : public Snapshot {
@@ -56,19 +60,108 @@ void expect_same_bits(const std::vector<Real>& got, const std::vector<Real>& exp
 
 class OnRanks : public testing::TestWithParam<ShelfMesh> {};
 
+/// The directory of rank 0, for all.
+std::filesystem::path shared(const OutputDirectory& mine) {
+  const std::string name = mine.path().string();
+  std::vector<char> letters(name.begin(), name.end());
+  broadcast(*all_ranks(), letters);
+  return std::string(letters.begin(), letters.end());
+}
+
 TEST_P(OnRanks, files_of_fields_have_the_bytes_of_one_rank) {
   const Parted mesh = divided(GetParam().raw);
   Values whole(mesh.whole), part(mesh.part);
-  const OutputDirectory ours, expected;
+  const OutputDirectory mine, expected;
+  const auto ours = shared(mine);
   FieldFiles(expected.path(), "whole", mesh.whole, std::nullopt).write(3, 0.5, fields, whole);
-  FieldFiles(ours.path(), "whole", mesh.part, std::nullopt).write(3, 0.5, fields, part);
+  FieldFiles(ours, "whole", mesh.part, std::nullopt).write(3, 0.5, fields, part);
   if (all_ranks()->rank() > 0) {
-    EXPECT_EQ(ours.names(), "");
+    EXPECT_EQ(mine.names(), "");
     return;
   }
-  EXPECT_EQ(ours.names(), expected.names());
+  EXPECT_EQ(mine.names(), expected.names());
   for (const char* name : {"whole.hdf.series", "fields/whole_000003.hdf"})
     EXPECT_TRUE(read_text(ours / name) == read_text(expected / name)) << name;
+}
+
+TEST_P(OnRanks, checkpoints_have_the_bytes_of_one_rank_and_are_read_in_slabs) {
+  const Parted mesh = divided(GetParam().raw);
+  const Communicator& ranks = *all_ranks();
+  const auto state_of = [](const Mesh& m) {
+    std::vector<Real> pressure, velocity;
+    for (const Id<Cell> c : m.domain().halo<Cell>().all())
+      pressure.push_back(0.1 * static_cast<Real>(m.domain().halo<Cell>().global(c)));
+    for (const Id<Face> f : m.domain().halo<Face>().all()) {
+      const auto g = static_cast<Real>(m.domain().halo<Face>().global(f));
+      velocity.insert(velocity.end(), {g, -g, g / 3});
+    }
+    Checkpoint state;
+    state.step = 7;
+    state.numbers["quantum"] = 0.1;
+    state.arrays["pressure"] = in_slabs<Cell>(m.domain(), std::span<const Real>(pressure));
+    state.arrays["velocity"] = in_slabs<Face>(m.domain(), std::span<const Real>(velocity), 3);
+    // Single precision holds these but for the last.
+    std::vector<Real> guess(pressure.size(), 0.5);
+    for (const Id<Cell> c : m.domain().halo<Cell>().all())
+      if (m.domain().halo<Cell>().global(c) + 1 == m.domain().halo<Cell>().total())
+        guess[at(c.value())] = 0.1;
+    state.arrays["guess"] = in_slabs<Cell>(m.domain(), std::span<const Real>(guess));
+    for (Real& value : guess) value = 0.25;
+    state.arrays["single"] = in_slabs<Cell>(m.domain(), std::span<const Real>(guess));
+    return state;
+  };
+  const OutputDirectory mine, alone;
+  const auto ours = shared(mine);
+  const Checkpoint part = state_of(mesh.part);
+  const auto expected = write_checkpoint(alone.path(), state_of(mesh.whole));
+  const auto written = write_checkpoint(ours, part, ranks);
+  if (ranks.rank() == 0) {
+    EXPECT_TRUE(read_text(written) == read_text(expected));
+  }
+  EXPECT_EQ(read_checkpoint(written, ranks), part);
+  EXPECT_EQ(read_checkpoint(expected), state_of(mesh.whole));
+  const auto found = find_checkpoint(ours, ranks);
+  EXPECT_EQ(found.path, written);
+  EXPECT_EQ(found.checkpoint, part);
+
+  // A bit anywhere, in whichever rank's share of the file.
+  const std::string whole = ranks.rank() == 0 ? read_text(written) : "";
+  for (int k = 1; k <= 8; ++k) {
+    if (ranks.rank() == 0) {
+      std::string damaged = whole;
+      damaged[damaged.size() * static_cast<std::size_t>(k) / 8 - 1] ^= 4;
+      write_text(written, damaged);
+    }
+    EXPECT_ANY_THROW(read_checkpoint(written, ranks)) << k;
+    EXPECT_ANY_THROW(find_checkpoint(ours, ranks)) << k;
+  }
+}
+
+TEST(FilesOfRanks, a_rank_that_cannot_write_is_told_by_all_and_leaves_nothing) {
+  const Communicator& ranks = *all_ranks();
+  const OutputDirectory mine;
+  const auto ours = shared(mine);
+  Checkpoint state;
+  state.arrays["values"].assign(10000, 0.1);  // of each rank
+  const auto message = [&] {
+    try {
+      // The last rank's share lies at the end.
+      std::optional<FullDisk> full;
+      if (ranks.rank() + 1 == ranks.ranks()) full.emplace(40000);
+      write_checkpoint(ours, state, ranks);
+    } catch (const SharedFailure& failure) {
+      EXPECT_EQ(failure.failure().status, exit_status::bad_input);
+      return failure.failure().messages.at(0);
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+    return std::string("nothing");
+  }();
+  EXPECT_THAT(message, testing::HasSubstr("checkpoint_0.h5': File too large"));
+  if (ranks.ranks() > 1) {
+    EXPECT_THAT(message, testing::StartsWith("rank " + std::to_string(ranks.ranks() - 1) + ": "));
+  }
+  EXPECT_EQ(mine.names(), "");
 }
 
 TEST_P(OnRanks, points_have_the_values_of_one_rank) {
@@ -121,23 +214,40 @@ TEST_P(OnRanks, extrema_and_means_are_those_of_one_rank) {
   }
 }
 
+TEST_P(OnRanks, slabs_are_the_whole_in_order_and_come_back) {
+  const Parted mesh = divided(GetParam().raw);
+  const Communicator& ranks = *all_ranks();
+  const Halo<Face>& halo = mesh.domain().halo<Face>();
+  for (const int columns : {1, 2, 3}) {
+    std::vector<Real> values;
+    for (const Id<Face> f : halo.all()) {
+      for (int k = 0; k < columns; ++k) values.push_back(static_cast<Real>(halo.global(f) * columns + k));
+    }
+    const std::vector<Real> slab = in_slabs<Face>(mesh.domain(), std::span<const Real>(values), columns);
+    // As a reader finds it who knows nothing of rows.
+    const Slabs of_numbers(halo.total() * columns, 1, ranks.ranks());
+    ASSERT_EQ(std::ssize(slab), of_numbers.size(ranks.rank()));
+    const std::int64_t first = of_numbers.first(ranks.rank());
+    for (std::size_t k = 0; k < slab.size(); ++k)
+      EXPECT_EQ(slab[k], static_cast<Real>(first + static_cast<std::int64_t>(k)));
+    EXPECT_EQ(from_slabs<Face>(mesh.domain(), std::span(slab), columns), values);
+    EXPECT_THROW(from_slabs<Face>(mesh.domain(), std::span(slab), columns == 3 ? 1 : 3), InputError);
+  }
+}
+
 TEST_P(OnRanks, what_was_gathered_is_scattered_again) {
   const Parted mesh = divided(GetParam().raw);
   const Halo<Face>& halo = mesh.domain().halo<Face>();
-  std::vector<Real> two_each;
-  for (const Id<Face> f : halo.all()) {
-    const auto g = static_cast<Real>(halo.global(f));
-    two_each.insert(two_each.end(), {g, -g});
-  }
-  const std::vector<Real> whole = gathered<Face>(mesh.domain(), std::span<const Real>(two_each), 2);
+  std::vector<Real> values;
+  for (const Id<Face> f : halo.all()) values.push_back(static_cast<Real>(halo.global(f)));
+  const std::vector<Real> whole = gathered<Face>(mesh.domain(), std::span<const Real>(values));
   if (all_ranks()->rank() == 0) {
-    ASSERT_EQ(whole.size(), 2 * at(halo.total()));
-    for (std::size_t g = 0; g < at(halo.total()); ++g) EXPECT_EQ(whole[2 * g + 1], -static_cast<Real>(g));
+    ASSERT_EQ(whole.size(), at(halo.total()));
+    for (std::size_t g = 0; g < at(halo.total()); ++g) EXPECT_EQ(whole[g], static_cast<Real>(g));
   } else {
     EXPECT_TRUE(whole.empty());
   }
-  EXPECT_EQ(scattered<Face>(mesh.domain(), std::span(whole), 2), two_each);
-  EXPECT_THROW(scattered<Face>(mesh.domain(), std::span(whole), 3), InputError);
+  EXPECT_EQ(scattered<Face>(mesh.domain(), std::span(whole)), values);
 }
 
 INSTANTIATE_TEST_SUITE_P(Shelf, OnRanks, testing::ValuesIn(shelf()),
