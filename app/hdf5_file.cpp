@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -166,6 +167,8 @@ template void Hdf5Writer::write_shares(const std::string&, std::initializer_list
 template void Hdf5Writer::write_shares(const std::string&,
                                        std::initializer_list<std::span<const std::int64_t>>, int);
 template void Hdf5Writer::write_shares(const std::string&,
+                                       std::initializer_list<std::span<const std::int32_t>>, int);
+template void Hdf5Writer::write_shares(const std::string&,
                                        std::initializer_list<std::span<const std::uint8_t>>, int);
 
 void Hdf5Writer::write_attribute(const std::string& object, const std::string& name,
@@ -199,10 +202,14 @@ std::uint32_t Hdf5Writer::checksum(std::span<const FilePiece> pieces) const {
     mine.push_back({piece.offset, piece.bytes.size(), add_to_checksum(0, piece.bytes)});
   std::uint32_t checksum = 0;
   std::uint64_t offset = user_block_;
+  std::vector<std::byte> buffer(1 << 20);
   const auto add_outline = [&](std::uint64_t end) {
-    std::vector<std::byte> between(end - offset);
-    outline_.read(offset, between);
-    checksum = add_to_checksum(checksum, between);
+    while (offset < end) {
+      const auto bytes = std::span(buffer).first(std::min<std::uint64_t>(buffer.size(), end - offset));
+      outline_.read(offset, bytes);
+      checksum = add_to_checksum(checksum, bytes);
+      offset += bytes.size();
+    }
   };
   for (const PieceChecksum& piece : gathered_checksums(ranks_, mine)) {
     add_outline(piece.offset);

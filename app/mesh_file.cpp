@@ -153,18 +153,19 @@ class Columns {
     (*this)(name, packed(names));
   }
 
+  /// Must last until the file is written.
   void write(Hdf5Writer& file) const {
     for (const auto& [name, column] : columns_) {
       const std::string path = "/parts/" + name;
       file.write<std::int64_t>(path + "_start", column.starts);
       if (!column.reals.empty() || column.width > 1) {
-        file.write<double>(path, column.reals, column.width);
+        file.write_shares<double>(path, {column.reals}, column.width);
       } else if (!column.integers.empty()) {
-        file.write<std::int64_t>(path, column.integers);
+        file.write_shares<std::int64_t>(path, {column.integers});
       } else if (!column.bytes.empty()) {
-        file.write<std::uint8_t>(path, column.bytes);
+        file.write_shares<std::uint8_t>(path, {column.bytes});
       } else {
-        file.write<std::int32_t>(path, column.indices);
+        file.write_shares<std::int32_t>(path, {column.indices});
       }
     }
   }
