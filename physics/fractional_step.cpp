@@ -297,7 +297,6 @@ FlowStepReport FractionalStep::advance(Real step) {
   try {
     next_.time = time_ + step;
     take_step(step, report);
-    momentum_.apply_mass(next_.flux, next_.mass_flux);
     const Real energy = inner_product(next_.mass_flux, next_.flux) / 2;
     if (!std::isfinite(energy)) throw DivergedError("the velocity is not a number");
     const Real courant = step * courant_rate_of(next_.flux);

@@ -90,7 +90,7 @@ class FractionalStep : public IncompressibleFlow {
   Real courant_rate_of(const PrimalCochain<Face>& flux) const;
   std::string where_it_fails() const;
 
-  // The schemes (time_schemes.cpp): each fills next_ but for its mass_flux and convection.
+  // The schemes (time_schemes.cpp): each fills next_ but for its convection.
   void take_step(Real step, FlowStepReport& report);
   void take_multistep(Real step, FlowStepReport& report);
   void take_midpoint_step(Real step, FlowStepReport& report);

@@ -369,6 +369,7 @@ SolveReport Momentum::solve(Real mass_factor, Real viscous_factor, const DualCoc
 
 void Momentum::forget() {
   transposed_.fill(Vector3{});
+  force_.fill(Vector3{});
   solver_.forget();
 }
 
@@ -379,6 +380,7 @@ void Momentum::add_to(FlowState& state) const {
 
 void Momentum::resume_from(const FlowState& state) {
   restore(mesh_.domain(), state, guess_prefix + "convection", transposed_);
+  apply_viscous_form(transposed_, force_);
   solver_.resume_from(state);
 }
 

@@ -55,6 +55,13 @@ struct WithFluxOnFace {
   }
 };
 
+/// Velocities that a row gathers with one load each.
+struct GatheredOnFace {
+  View<Face, const Vector3> velocity;
+  View<Face, FaceVector<Real>> gathered;
+  CURLEW_HOST_DEVICE void operator()(Id<Face> f) const { gathered[f] = rounded<Real>(velocity[f]); }
+};
+
 /// S circulation - (a M + b K) v.
 template <class Rows>
 struct MomentumResidualOnFace {
@@ -97,15 +104,30 @@ struct TangentialResidualOnFace {
   Rows faces_of;
   View<FacePair, const Real> viscous;
   View<Face, const FaceHold> hold;
-  View<Face, const Vector3> area, velocity;
+  View<Face, const Vector3> area;
+  View<Face, const FaceVector<Real>> velocity;
   bool has_source;
   View<Face, const Vector3> source;
   bool keeps_force;
   View<Face, Vector3> force, residual;
   CURLEW_HOST_DEVICE void operator()(Id<Face> f) const {
-    const Vector3 image = row_times(faces_of, viscous, velocity, f);
+    if (hold[f] == FaceHold::All && !keeps_force) {
+      residual[f] = {};
+      return;
+    }
+    const Vector3 image = widened(row_times(faces_of, viscous, velocity, f));
     if (keeps_force) force[f] = image;
     residual[f] = free_tangential_part(has_source ? source[f] - image : -image, hold[f], area[f]);
+  }
+};
+
+/// (source - force)_t.
+struct TangentialDifferenceOnFace {
+  View<Face, const FaceHold> hold;
+  View<Face, const Vector3> area, source, force;
+  View<Face, Vector3> residual;
+  CURLEW_HOST_DEVICE void operator()(Id<Face> f) const {
+    residual[f] = free_tangential_part(source[f] - force[f], hold[f], area[f]);
   }
 };
 
@@ -410,13 +432,24 @@ Real TangentialSystem::norm_of_sources(const FaceVelocity& v, FaceVectors<float>
 
 void TangentialSystem::set_residual(const FaceVelocity& v, FaceVelocity& r) const {
   const MomentumMatrices& m = matrices_;
-  m.visit_stencil(v, nothing, [&](Range<Face> range, auto rows, MemorySpace space) {
+  const auto gather = [&](Range<Face> range) {
+    for_each(m.executor_, range, GatheredOnFace{v.view(), m.gathered_.view()});
+  };
+  m.visit_stencil(v, gather, [&](Range<Face> range, auto rows, MemorySpace space) {
     for_each(m.executor_, range,
-             TangentialResidualOnFace<decltype(rows)>{rows, m.viscous_form_.matrix().entries(space), m.hold(),
-                                                      m.area(), v.view(), source_ != nullptr,
-                                                      (source_ ? *source_ : v).view(), force_ != nullptr,
-                                                      (force_ ? *force_ : r).view(), r.view()});
+             TangentialResidualOnFace<decltype(rows)>{
+                 rows, m.viscous_form_.matrix().entries(space), m.hold(), m.area(),
+                 std::as_const(m.gathered_).view(), source_ != nullptr, (source_ ? *source_ : v).view(),
+                 force_ != nullptr, (force_ ? *force_ : r).view(), r.view()});
   });
+}
+
+void TangentialSystem::set_first_residual(const FaceVelocity& v, FaceVelocity& r) const {
+  if (force_ == nullptr) return set_residual(v, r);
+  const MomentumMatrices& m = matrices_;
+  for_each(m.executor_, r.owned(),
+           TangentialDifferenceOnFace{m.hold(), m.area(), source_->view(), std::as_const(*force_).view(),
+                                      r.view()});
 }
 
 template <class System>

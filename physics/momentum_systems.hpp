@@ -125,12 +125,13 @@ class TangentialSystem : public FaceSystem<TangentialSystem> {
  public:
   static constexpr bool along_normals = false;
 
-  /// `source`: null for zero; a v that has one has no other parts. `force`: gets all of K v with every
-  /// residual; null for nothing.
+  /// `source`: null for zero; a v that has one has no other parts. `force`: K v for that v, of a system with
+  /// a source: kept so with every residual; null for nothing.
   explicit TangentialSystem(const MomentumMatrices& matrices, const FaceVelocity* source = nullptr,
                             FaceVelocity* force = nullptr)
       : FaceSystem(matrices), source_(source), force_(force) {}
   void set_residual(const FaceVelocity& v, FaceVelocity& r) const override;
+  void set_first_residual(const FaceVelocity& v, FaceVelocity& r) const override;
   Real norm_of_sources(const FaceVelocity& v, FaceVectors<float>& given,
                        FaceVectors<float>& image) const override;
 

@@ -104,8 +104,8 @@ void FractionalStep::take_multistep(Real step, FlowStepReport& report) {
   add(report, "tangential", momentum_.close(next_.velocity));
 
   // a M U less what of it was known
-  momentum_.apply_mass(next_.flux, circulation_);
-  linear_combination(a, circulation_, -1, next_.rate);
+  momentum_.apply_mass(next_.flux, next_.mass_flux);
+  linear_combination(a, next_.mass_flux, -1, next_.rate);
 }
 
 /// U^n+1 = 2 U - U^n with U of the middle of the step: 2/dt M (U - U^n) + c(U) + nu K v + G p = f, iterated
@@ -151,7 +151,8 @@ void FractionalStep::take_midpoint_step(Real step, FlowStepReport& report) {
   linear_combination(-1, now_.flux, 2, next_.flux);
   linear_combination(-1, now_.velocity, 2, next_.velocity);
   make_divergence_free(next_.flux, report);
-  momentum_.apply_mass(next_.flux, next_.rate);
+  momentum_.apply_mass(next_.flux, next_.mass_flux);
+  copy(next_.mass_flux, next_.rate);
   linear_combination(-1 / step, now_.mass_flux, 1 / step, next_.rate);
 }
 
@@ -232,6 +233,7 @@ void FractionalStep::take_runge_kutta_step(Real step, FlowStepReport& report) {
   if (steps_with_pressure()) copy(now_.pressure, next_.pressure);
   solve_mass(right_hand_side_, acceleration_, next_.pressure, report);
   momentum_.apply_mass(acceleration_, next_.rate);
+  momentum_.apply_mass(next_.flux, next_.mass_flux);
   next_.inner_time = next_.time;
 }
 

@@ -89,10 +89,13 @@ SolveReport RefinedConjugateGradient::solve(const std::string& unknown, const Re
   const SolveGoal goal(unknown, control_, {reference, std::max(rounding, noise)});
   SolveReport report;
   Real norm;
-  const auto find_residual = [&] {
-    system.set_residual(x, residual_);
+  const auto measure_residual = [&] {
     norm = std::sqrt(inner_product(residual_, residual_));
     goal.require_finite(norm, report.iterations);
+  };
+  const auto find_residual = [&] {
+    system.set_residual(x, residual_);
+    measure_residual();
   };
   // Of the history's kind, whatever the precision of the parts that it is the sum of.
   FaceVectors<float>& change = single_.iteration.change();
@@ -116,7 +119,8 @@ SolveReport RefinedConjugateGradient::solve(const std::string& unknown, const Re
     return state;
   };
 
-  find_residual();
+  system.set_first_residual(x, residual_);
+  measure_residual();
   bool is_single = true;
   for (bool first = true; is_single && norm > goal.target(); first = false) {
     const Real before = norm;

@@ -20,6 +20,8 @@ class RefinedSystem : public FusedOperator<FaceVectors<float>>, public FusedOper
 
   /// r = b - A x in double precision, zero where x is not free. Brings the ghosts of x up to date.
   virtual void set_residual(const FaceVelocity& x, FaceVelocity& r) const = 0;
+  /// The same of the x that a solve starts from, of which a system may know A x already.
+  virtual void set_first_residual(const FaceVelocity& x, FaceVelocity& r) const { set_residual(x, r); }
   /// x += factor times the free part of e.
   virtual void add(Real factor, const FaceVectors<float>& e, FaceVelocity& x) const = 0;
   virtual void add(Real factor, const FaceVectors<Real>& e, FaceVelocity& x) const = 0;

@@ -117,30 +117,33 @@ class MomentumOnShelf : public testing::TestWithParam<ShelfMesh> {
       if (std::holds_alternative<Symmetry>(boundary)) return false;
     return true;
   }
+  /// Calls `visit(first, bench)` for benches of those boundaries, with arbitrary velocities and sources.
+  template <class Visit>
+  void visit_benches(const Visit& visit) const {
+    for (const int first : {0, 1, 2}) {
+      const FlowSettings settings = moving(first);
+      if (!balanced(settings)) continue;
+      Bench bench(mesh_, settings);
+      bench.set(arbitrary(faces_), arbitrary_vectors(mesh_, faces_, 5));
+      bench.circulation.copy_from_host(arbitrary(faces_, 3));
+      visit(first, bench);
+    }
+  }
 };
 
 TEST_P(MomentumOnShelf, tangential_velocities_follow_from_the_dense_closure) {
-  for (const int first : {0, 1, 2}) {
-    const FlowSettings settings = moving(first);
-    if (!balanced(settings)) continue;
-    Bench bench(mesh_, settings);
-    bench.set(arbitrary(faces_), arbitrary_vectors(mesh_, faces_, 5));
+  visit_benches([&](int first, Bench& bench) {
     const Eigen::VectorXd given = given_part(bench.free, column_of(bench.velocity.to_host(), d_));
     const Eigen::VectorXd expected = given + closure(m_, bench.free) * given;
     bench.momentum.close(bench.velocity);
     const Eigen::VectorXd v = column_of(bench.velocity.to_host(), d_);
     EXPECT_LE((v - expected).cwiseAbs().maxCoeff(), 1e-7 * expected.cwiseAbs().maxCoeff()) << first;
-  }
+  });
 }
 
 TEST_P(MomentumOnShelf, solve_is_the_dense_system_of_inertia_and_viscosity) {
   const Real a = 3, b = 0.2;
-  for (const int first : {0, 1, 2}) {
-    const FlowSettings settings = moving(first);
-    if (!balanced(settings)) continue;
-    Bench bench(mesh_, settings);
-    bench.set(arbitrary(faces_), arbitrary_vectors(mesh_, faces_, 5));
-    bench.circulation.copy_from_host(arbitrary(faces_, 3));
+  visit_benches([&](int first, Bench& bench) {
     const Eigen::MatrixXd unknowns = unknowns_of(bench.free), system = system_of(a, b);
     const Eigen::VectorXd source = flux_of().transpose() * column_of(bench.circulation.to_host());
     const Eigen::VectorXd start = column_of(bench.velocity.to_host(), d_);
@@ -152,7 +155,7 @@ TEST_P(MomentumOnShelf, solve_is_the_dense_system_of_inertia_and_viscosity) {
     bench.momentum.solve(a, b, bench.circulation, bench.velocity);
     const Eigen::VectorXd v = column_of(bench.velocity.to_host(), d_);
     EXPECT_LE((v - expected).cwiseAbs().maxCoeff(), 1e-7 * expected.cwiseAbs().maxCoeff()) << first;
-  }
+  });
 }
 
 /// The upwind part's weight on the jump between the mean velocities of a face's two cells.
@@ -251,12 +254,7 @@ TEST_P(MomentumOnShelf, the_reference_of_a_solve_is_the_norm_of_what_is_given_to
   const FaceStencil stencil(mesh_.topology());
   const FluxMass mass(Executor::serial(), mesh_, stencil, simplex_weight);
   const ViscousForm viscous_form(Executor::serial(), mesh_, stencil);
-  for (const int first : {0, 1, 2}) {
-    const FlowSettings settings = moving(first);
-    if (!balanced(settings)) continue;
-    Bench bench(mesh_, settings);
-    bench.set(arbitrary(faces_), arbitrary_vectors(mesh_, faces_, 5));
-    bench.circulation.copy_from_host(arbitrary(faces_, 3));
+  visit_benches([&](int first, Bench& bench) {
     const MomentumMatrices matrices(Executor::serial(), mesh_, bench.boundaries, mass, viscous_form);
     FaceVectors<float> given(Executor::serial(), faces_, "given", "m/s"), image = alike(given);
     const Eigen::MatrixXd free = unknowns_of(bench.free).colwise().normalized();
@@ -268,7 +266,7 @@ TEST_P(MomentumOnShelf, the_reference_of_a_solve_is_the_norm_of_what_is_given_to
         MomentumSystem(matrices, a, b, &bench.circulation).norm_of_sources(bench.velocity, given, image),
         expected, 1e-6 * expected)
         << first;
-  }
+  });
 }
 
 TEST(MomentumSolves, are_preconditioned_by_the_matrix_of_their_own_whatever_came_before) {
