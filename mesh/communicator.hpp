@@ -51,6 +51,14 @@ class Communicator : public Ranks {
       std::vector<std::vector<std::byte>> outgoing) const = 0;
   /// All get the bytes of `from`.
   virtual void broadcast(int from, std::vector<std::byte>& bytes) const = 0;
+  /// A message of any length to or from another rank.
+  struct Letter {
+    int rank;
+    std::vector<std::byte> bytes;
+  };
+  /// At most one message to each rank, which need not know that it comes; what has no bytes is not sent.
+  /// Returns what has come, by sender.
+  virtual std::vector<Letter> deliver(std::vector<Letter> outgoing) const = 0;
 
   /// What the ranks of one machine have between them.
   struct Place {

@@ -17,7 +17,7 @@ namespace {
 
 static_assert(std::is_same_v<Real, double>);
 
-constexpr int halo_tag = 1, message_tag = 2, failure_tag = 3, all_tag = 4;
+constexpr int halo_tag = 1, message_tag = 2, failure_tag = 3, all_tag = 4, letter_tag = 5;
 
 int count_of(std::size_t bytes) {
   REQUIRE(bytes <= static_cast<std::size_t>(std::numeric_limits<int>::max()),
@@ -173,6 +173,27 @@ class MpiRanks final : public Communicator {
       const int length = count_of(std::min(piece, bytes.size() - first));
       MPI_Bcast(bytes.data() + first, length, MPI_BYTE, from, communicator_);
     }
+  }
+  std::vector<Letter> deliver(std::vector<Letter> outgoing) const override {
+    std::vector<std::uint64_t> there(at(ranks_), 0), here(at(ranks_), 0);
+    for (const Letter& letter : outgoing) there[at(letter.rank)] = letter.bytes.size();
+    MPI_Alltoall(there.data(), 1, MPI_UINT64_T, here.data(), 1, MPI_UINT64_T, communicator_);
+    std::vector<Letter> incoming;
+    for (int r = 0; r < ranks_; ++r) {
+      if (here[at(r)] > 0) incoming.push_back({r, std::vector<std::byte>(here[at(r)])});
+    }
+    MpiTransfer transfer;
+    const auto pass_pieces = [&](auto pass, Letter& letter) {
+      for (std::size_t first = 0; first < letter.bytes.size(); first += piece) {
+        transfer.requests.emplace_back();
+        pass(letter.bytes.data() + first, count_of(std::min(piece, letter.bytes.size() - first)), MPI_BYTE,
+             letter.rank, letter_tag, communicator_, &transfer.requests.back());
+      }
+    };
+    for (Letter& letter : incoming) pass_pieces(MPI_Irecv, letter);
+    for (Letter& letter : outgoing) pass_pieces(MPI_Isend, letter);
+    transfer.finish();
+    return incoming;
   }
   Place place() const override { return place_; }
 

@@ -13,7 +13,7 @@
 #include "kernels/reduction.hpp"
 #include "mesh/entities.hpp"
 #include "mesh/exchange.hpp"
-#include "solvers/multigrid_part.hpp"
+#include "solvers/multigrid_hierarchy.hpp"
 
 namespace curlew {
 
@@ -246,23 +246,23 @@ std::vector<ChebyshevCoefficients> chebyshev(Real largest, Real width, int degre
 class MultigridCycle {
  public:
   /// `entities`: how many values residuals and corrections have.
-  MultigridCycle(const Executor& executor, const Domain& domain, Index entities, MultigridPart part)
+  MultigridCycle(const Executor& executor, const Domain& domain, Index entities, MultigridHierarchy hierarchy)
       : executor_(executor.among(domain.shared_communicator())),
         communicator_(domain.shared_communicator()),
         entities_(entities),
         scaling_(executor.space(), 1),
-        scale_(std::move(part.hierarchy.scale)),
-        inverse_(std::move(part.hierarchy.coarsest_inverse)),
-        complexity_(part.hierarchy.operator_complexity),
-        divided_(part.halos.size()) {
-    for (MultigridHierarchy::Level& level : part.hierarchy.levels) {
-      const std::size_t l = levels_.size();
-      LevelDomain unknowns = l < divided_ ? LevelDomain(communicator_, Halo(std::move(part.halos[l])))
-                                          : LevelDomain(one_rank(), Halo<Unknown>(level.off_diagonal.rows()));
+        scale_(std::move(hierarchy.scale)),
+        inverse_(std::move(hierarchy.coarsest_inverse)),
+        complexity_(hierarchy.operator_complexity),
+        divided_(hierarchy.divided) {
+    for (MultigridHierarchy::Level& level : hierarchy.levels) {
+      level.unknowns.global = {};  // names are for the set-up alone
+      LevelDomain unknowns(levels_.size() < divided_ ? communicator_ : one_rank(),
+                           Halo<Unknown>(std::move(level.unknowns)));
       std::vector<ChebyshevCoefficients> steps = chebyshev(level.largest_eigenvalue, width, degree);
       levels_.emplace_back(executor, std::move(unknowns), std::move(level), std::move(steps));
     }
-    if (divided_ < levels_.size()) share_.emplace(executor, std::move(part.places));
+    if (divided_ < levels_.size()) share_.emplace(executor, std::move(hierarchy.places));
   }
 
   template <class E>
@@ -432,7 +432,8 @@ template <class X>
 Multigrid<X>::Multigrid(const Executor& executor, const Domain& domain, SymmetricMatrix matrix, Index whole) {
   const Index entities = matrix.rows();
   cycle_ = std::make_unique<MultigridCycle>(
-      executor, domain, entities, make_multigrid_part<typename X::Entity>(domain, std::move(matrix), whole));
+      executor, domain, entities,
+      make_multigrid_hierarchy<typename X::Entity>(domain, std::move(matrix), whole));
 }
 
 template <class X>

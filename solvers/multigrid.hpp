@@ -19,7 +19,7 @@ class MultigridCycle;
 /// The hierarchy is made once from the matrix and works in single precision on residuals scaled to order one:
 /// a preconditioner only has to be near, and half the bytes are half the time. Every level is scaled to a
 /// diagonal of one. Symmetric positive (semi)definite up to single rounding; same bits on every backend and
-/// any number of ranks: the hierarchy is that of the whole mesh, made by the first rank and dealt out.
+/// any number of ranks: the hierarchy does not depend on how the mesh is divided.
 template <class X>
 class Multigrid : public Preconditioner<X> {
  public:

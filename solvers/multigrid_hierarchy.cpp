@@ -7,69 +7,74 @@
 #include <utility>
 
 #include "kernels/parallel.hpp"
+#include "mesh/entities.hpp"
 #include "solvers/smoothed_aggregation.hpp"
+#include "solvers/sparse_rows.hpp"
 
 namespace curlew {
 
 namespace {
 
-/// 1 / sqrt(a_ii), 0 for an unknown that is held.
+/// 1 / sqrt(a_ii), 0 for an unknown that is held; those of ghosts too.
 std::vector<Real> scale_to_unit_diagonal(const SymmetricMatrix& matrix) {
   std::vector<Real> scale(matrix.diagonal.size());
-  for (std::size_t i = 0; i < scale.size(); ++i) {
+  for (std::size_t i = 0; i < scale.size(); ++i)
     scale[i] = matrix.diagonal[i] > 0 ? 1 / std::sqrt(matrix.diagonal[i]) : 0;
-  }
   return scale;
+}
+
+std::vector<Real> at_places(const std::vector<Real>& values, const std::vector<Index>& places) {
+  std::vector<Real> result;
+  for (const Index place : places) result.push_back(values[at(place)]);
+  return result;
 }
 
 /// diag(left) rows diag(right).
 void scale_rows(const std::vector<Real>& left, const std::vector<Real>& right, SparseRows& rows) {
-  parallel_for(left.size(), [&](std::size_t i) {
-    for (Index k = rows.starts[i]; k < rows.starts[i + 1]; ++k) {
+  parallel_for(at(rows.rows()), [&](std::size_t i) {
+    for (Index k = rows.starts[i]; k < rows.starts[i + 1]; ++k)
       rows.values[at(k)] *= left[i] * right[at(rows.columns[at(k)])];
-    }
   });
 }
 
 /// An upper bound of the eigenvalues of a matrix of unit diagonal: the smaller of the largest row sum of
 /// magnitudes (Gershgorin) and, where that is far from 2, the estimate of some power iterations with a
 /// margin.
-Real largest_eigenvalue(const SparseRows& off_diagonal) {
+Real largest_eigenvalue(const Communicator& ranks, const HaloParts<Unknown>& unknowns,
+                        const SparseRows& off_diagonal) {
   const std::size_t rows = at(off_diagonal.rows());
   Real bound = 1;
   for (std::size_t i = 0; i < rows; ++i) {
     Real sum = 1;
-    for (Index k = off_diagonal.starts[i]; k < off_diagonal.starts[i + 1]; ++k) {
+    for (Index k = off_diagonal.starts[i]; k < off_diagonal.starts[i + 1]; ++k)
       sum += std::abs(off_diagonal.values[at(k)]);
-    }
     bound = std::max(bound, sum);
   }
+  bound = ranks.maximum(bound);
   constexpr int iterations = 12;
   constexpr Real margin = 1.1;
   std::vector<Real> x(rows), image(rows);
-  std::uint32_t state = 1;  // a fixed sequence without pattern (Numerical Recipes' linear congruence)
-  for (Real& value : x) {
-    state = state * 1664525u + 1013904223u;
-    value = static_cast<Real>(state) / 4294967296.0 - 0.5;
-  }
-  Real eigenvalue = 0;
-  for (int iteration = 0; iteration < iterations; ++iteration) {
+  for (std::size_t i = 0; i < rows; ++i)
+    image[i] = std::ldexp(static_cast<Real>(shuffled(name_of(unknowns, static_cast<Index>(i)))), -64) - 0.5;
+  const auto length = [&] {
+    const BinnedSum square =
+        binned_sum(static_cast<Index>(rows), [&](Index i) { return image[at(i)] * image[at(i)]; });
+    return std::sqrt(ranks.sum(square).value());
+  };
+  Real eigenvalue = length();
+  for (int iteration = 0; iteration < iterations && eigenvalue > 0; ++iteration) {
+    const Real factor = 1 / eigenvalue;
+    std::swap(x, image);
+    const std::vector<Real> ghosts = values_of_ghosts(ranks, unknowns, [&](Index i) { return x[at(i)]; });
+    x.insert(x.end(), ghosts.begin(), ghosts.end());
     parallel_for(rows, [&](std::size_t i) {
       Real sum = x[i];
-      for (Index k = off_diagonal.starts[i]; k < off_diagonal.starts[i + 1]; ++k) {
+      for (Index k = off_diagonal.starts[i]; k < off_diagonal.starts[i + 1]; ++k)
         sum += off_diagonal.values[at(k)] * x[at(off_diagonal.columns[at(k)])];
-      }
-      image[i] = sum;
+      image[i] = factor * sum;
     });
-    Real xx = 0, xy = 0, yy = 0;
-    for (std::size_t i = 0; i < rows; ++i) {
-      xx += x[i] * x[i];
-      xy += x[i] * image[i];
-      yy += image[i] * image[i];
-    }
-    if (!(yy > 0)) break;
-    eigenvalue = std::sqrt(yy / xx);
-    for (std::size_t i = 0; i < rows; ++i) x[i] = image[i] / std::sqrt(yy);
+    x.resize(rows);
+    eigenvalue = length();
   }
   return std::min(bound, margin * eigenvalue);
 }
@@ -99,27 +104,85 @@ std::vector<float> dense_pseudo_inverse(const SparseRows& off_diagonal, const st
   return rows;
 }
 
+/// Rows of the entities that a rank owns, with those as ghosts that they name. What an owner holds is held by
+/// those who have it as a ghost, who need not know.
+template <class E>
+AggregationLevel finest_level(const Domain& domain, SymmetricMatrix matrix) {
+  const Communicator& ranks = domain.communicator();
+  if (ranks.ranks() == 1) {
+    const Index rows = matrix.rows();
+    return {undivided_unknowns(rows), std::move(matrix), {}, {}};
+  }
+  const Halo<E>& halo = domain.halo<E>();
+  SparseRows& rows = matrix.off_diagonal;
+  keep_rows(halo.owned().size(), rows);
+  std::vector<Index> number(at(halo.all().size()), -1);
+  for (const Index column : rows.columns) number[at(column)] = 0;
+  std::vector<GlobalIndex> names;
+  for (const Id<E> i : halo.owned()) {
+    number[at(i.value())] = i.value();
+    names.push_back(halo.global(i));
+  }
+  std::vector<RemoteUnknown> ghosts;
+  for (const auto& [rank, entities] : halo.ghosts_by_owner()) {
+    for (const Id<E> i : entities) {
+      if (number[at(i.value())] < 0) continue;
+      number[at(i.value())] = halo.owned().size() + static_cast<Index>(ghosts.size());
+      ghosts.push_back({rank, halo.global(i)});
+    }
+  }
+  renumber(rows, number);
+  AggregationLevel level;
+  level.unknowns = divided_unknowns(ranks, std::move(names), halo.interior().size(), halo.total(), ghosts);
+  level.matrix = std::move(matrix);
+  find_ghost_diagonal(ranks, level);
+  SparseRows& couplings = level.matrix.off_diagonal;
+  for (std::size_t k = 0; k < couplings.columns.size(); ++k) {
+    if (!(level.matrix.diagonal[at(couplings.columns[k])] > 0)) couplings.values[k] = 0;
+  }
+  return level;
+}
+
+/// How many rows come before the first that names a ghost.
+Index rows_without_ghosts(const SparseRows& rows) {
+  const auto ghost = std::ranges::find_if(rows.columns, [&](Index column) { return column >= rows.rows(); });
+  const auto entry = static_cast<Index>(ghost - rows.columns.begin());
+  const auto next = std::ranges::upper_bound(rows.starts, entry);
+  return static_cast<Index>(next - rows.starts.begin()) - 1;
+}
+
 }  // namespace
 
-MultigridHierarchy make_multigrid_hierarchy(SymmetricMatrix matrix) {
+template <class E>
+MultigridHierarchy make_multigrid_hierarchy(const Domain& domain, SymmetricMatrix matrix, Index whole) {
   constexpr Index coarsest_size = 128;
-  std::vector<AggregationLevel> levels = smoothed_aggregation(std::move(matrix), coarsest_size);
-  std::vector<Real> scale = scale_to_unit_diagonal(levels[0].matrix);
+  const Communicator& all = domain.communicator();
+  SmoothedAggregation aggregation =
+      smoothed_aggregation(all, finest_level<E>(domain, std::move(matrix)), coarsest_size, whole);
+  std::vector<AggregationLevel>& levels = aggregation.levels;
   MultigridHierarchy hierarchy;
-  hierarchy.scale = scale;
-  std::size_t entries = 0;
-  const std::size_t finest = levels[0].matrix.off_diagonal.columns.size() + scale.size();
+  hierarchy.divided = aggregation.divided;
+  hierarchy.places = std::move(aggregation.places);
+  std::vector<Real> scale = scale_to_unit_diagonal(levels[0].matrix);
+  hierarchy.scale = hierarchy.divided > 0
+                        ? std::vector<Real>(scale.begin(), scale.begin() + levels[0].unknowns.owned)
+                        : at_places(scale, hierarchy.places);
+  Real entries = 0, finest = 0;
   for (std::size_t l = 0; l < levels.size(); ++l) {
     AggregationLevel& level = levels[l];
+    const Communicator& ranks = l < hierarchy.divided ? all : *one_rank();
     MultigridHierarchy::Level& scaled = hierarchy.levels.emplace_back();
+    scaled.unknowns = std::move(level.unknowns);
     scaled.off_diagonal = std::move(level.matrix.off_diagonal);
-    entries += scaled.off_diagonal.columns.size() + scale.size();
+    scaled.unknowns.interior = rows_without_ghosts(scaled.off_diagonal);
+    entries += static_cast<Real>(total_over(ranks, static_cast<Index>(scaled.off_diagonal.columns.size())) +
+                                 scaled.unknowns.total);
+    if (l == 0) finest = entries;
     scale_rows(scale, scale, scaled.off_diagonal);
-    scaled.largest_eigenvalue = largest_eigenvalue(scaled.off_diagonal);
+    scaled.largest_eigenvalue = largest_eigenvalue(ranks, scaled.unknowns, scaled.off_diagonal);
     if (l + 1 == levels.size()) {
-      if (scaled.off_diagonal.rows() <= coarsest_size) {
+      if (scaled.unknowns.total <= coarsest_size)
         hierarchy.coarsest_inverse = dense_pseudo_inverse(scaled.off_diagonal, scale);
-      }
       break;
     }
     const std::vector<Real> coarse_scale = scale_to_unit_diagonal(levels[l + 1].matrix);
@@ -128,11 +191,15 @@ MultigridHierarchy make_multigrid_hierarchy(SymmetricMatrix matrix) {
     scaled.prolongation = std::move(level.prolongation);
     scaled.restriction = std::move(level.restriction);
     scale_rows(unscale, coarse_scale, scaled.prolongation);
-    scale_rows(coarse_scale, unscale, scaled.restriction);
+    scale_rows(l + 1 == hierarchy.divided ? at_places(coarse_scale, hierarchy.places) : coarse_scale, unscale,
+               scaled.restriction);
     scale = coarse_scale;
   }
-  hierarchy.operator_complexity = static_cast<Real>(entries) / static_cast<Real>(finest);
+  hierarchy.operator_complexity = entries / finest;
   return hierarchy;
 }
+
+template MultigridHierarchy make_multigrid_hierarchy<Node>(const Domain&, SymmetricMatrix, Index);
+template MultigridHierarchy make_multigrid_hierarchy<Cell>(const Domain&, SymmetricMatrix, Index);
 
 }  // namespace curlew

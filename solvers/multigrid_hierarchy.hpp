@@ -3,24 +3,36 @@
 
 #include <vector>
 
+#include "mesh/domain.hpp"
 #include "operators/symmetric_matrix.hpp"
+#include "solvers/divided_unknowns.hpp"
 
 namespace curlew {
 
-/// What one cycle of multigrid needs, on the host: the levels of smoothed_aggregation.hpp, each scaled
-/// symmetrically to a diagonal of one, which is not stored.
+/// What one cycle of multigrid needs on one rank, on the host: the levels of smoothed_aggregation.hpp, each
+/// scaled symmetrically to a diagonal of one, which is not stored. The finer ones are divided: the rank has
+/// the rows of the unknowns that it owns. The coarser ones are whole on every rank.
 struct MultigridHierarchy {
   struct Level {
-    SparseRows off_diagonal;
+    HaloParts<Unknown> unknowns;
+    SparseRows off_diagonal;               ///< rows that name no ghosts come first
     SparseRows prolongation, restriction;  ///< from and to the next level; no rows on the coarsest
     Real largest_eigenvalue = 0;           ///< an upper bound
   };
   std::vector<Real> scale;              ///< finest unknowns to scaled ones: 1 / sqrt(a_ii), 0 where held
   std::vector<Level> levels;            ///< finest first
+  std::size_t divided = 0;              ///< so many of them
+  std::vector<Index> places;            ///< SmoothedAggregation::places
   std::vector<float> coarsest_inverse;  ///< dense, row by row; empty where coarsening ended early
   Real operator_complexity = 1;         ///< entries of the matrices of all levels over those of the finest
 };
 
-MultigridHierarchy make_multigrid_hierarchy(SymmetricMatrix matrix);
+/// The hierarchy of the system of all entities of a kind in a mesh, of which no rank has more than its part
+/// but for the whole levels. Of a rank alone all levels are divided into one. By all ranks together.
+///
+/// `matrix`: a row for each entity that this rank has; those of ghosts do not matter. `whole`: levels of at
+/// most so many unknowns are whole on every rank, and so is one that is solved by its inverse.
+template <class E>
+MultigridHierarchy make_multigrid_hierarchy(const Domain& domain, SymmetricMatrix matrix, Index whole);
 
 }  // namespace curlew

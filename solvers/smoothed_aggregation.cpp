@@ -2,186 +2,30 @@
 #include "solvers/smoothed_aggregation.hpp"
 
 #include <algorithm>
-#include <cmath>
+#include <map>
+#include <numeric>
+#include <optional>
 #include <span>
 #include <utility>
 
-#include "kernels/parallel.hpp"
+#include "solvers/aggregation.hpp"
+#include "solvers/sparse_rows.hpp"
 
 namespace curlew {
 
 namespace {
 
-/// Gathers the entries of one row; a column seen again is added to. Columns stay in the order of first sight.
-class RowAccumulator {
- public:
-  explicit RowAccumulator(Index columns) : place_(at(columns), -1) {}
-
-  void add(Index column, Real value) {
-    Index& place = place_[at(column)];
-    if (place < 0) {
-      place = static_cast<Index>(columns_.size());
-      columns_.push_back(column);
-      values_.push_back(value);
-    } else {
-      values_[at(place)] += value;
-    }
-  }
-  /// Appends the row to `rows` and forgets it.
-  void finish(SparseRows& rows) {
-    rows.columns.insert(rows.columns.end(), columns_.begin(), columns_.end());
-    rows.values.insert(rows.values.end(), values_.begin(), values_.end());
-    rows.starts.push_back(static_cast<Index>(rows.columns.size()));
-    for (const Index column : columns_) place_[at(column)] = -1;
-    columns_.clear();
-    values_.clear();
-  }
-
- private:
-  std::vector<Index> place_;  // of a column in the row, or -1
-  std::vector<Index> columns_;
-  std::vector<Real> values_;
-};
-
-/// `rows` rows, row i gathered by `work(i, accumulator)`; blocks of them side by side on all cores.
-template <class Work>
-SparseRows gather_rows(Index rows, Index columns, const Work& work) {
-  constexpr Index block = 1024;
-  const Index blocks = (rows + block - 1) / block;
-  std::vector<SparseRows> part(at(blocks));
-#pragma omp parallel if (blocks > 1)
-  {
-    RowAccumulator accumulator(columns);
-#pragma omp for schedule(dynamic)
-    for (Index b = 0; b < blocks; ++b) {
-      for (Index i = b * block; i < std::min(rows, (b + 1) * block); ++i) {
-        work(i, accumulator);
-        accumulator.finish(part[at(b)]);
-      }
-    }
-  }
-  std::vector<std::size_t> first(at(blocks) + 1, 0);
-  for (std::size_t b = 0; b < part.size(); ++b) first[b + 1] = first[b] + part[b].columns.size();
-  SparseRows result;
-  result.starts.resize(at(rows) + 1, 0);
-  result.columns.resize(first.back());
-  result.values.resize(first.back());
-#pragma omp parallel for schedule(static) if (blocks > 1)
-  for (Index b = 0; b < blocks; ++b) {
-    SparseRows& own = part[at(b)];
-    const auto shift = static_cast<std::ptrdiff_t>(first[at(b)]);
-    std::copy(own.columns.begin(), own.columns.end(), result.columns.begin() + shift);
-    std::copy(own.values.begin(), own.values.end(), result.values.begin() + shift);
-    for (Index k = 0; k < own.rows(); ++k) {
-      result.starts[at(b * block + k) + 1] = own.starts[at(k) + 1] + static_cast<Index>(shift);
-    }
-    own = {};
-  }
-  return result;
-}
-
-SparseRows transpose(const SparseRows& a, Index columns) {
-  SparseRows result;
-  result.starts.assign(at(columns) + 1, 0);
-  for (const Index c : a.columns) ++result.starts[at(c) + 1];
-  for (std::size_t c = 0; c < at(columns); ++c) result.starts[c + 1] += result.starts[c];
-  result.columns.resize(a.columns.size());
-  result.values.resize(a.values.size());
-  std::vector<Index> next(result.starts.begin(), result.starts.end() - 1);
-  for (Index i = 0; i < a.rows(); ++i) {
-    for (Index k = a.starts[at(i)]; k < a.starts[at(i) + 1]; ++k) {
-      const Index place = next[at(a.columns[at(k)])]++;
-      result.columns[at(place)] = i;
-      result.values[at(place)] = a.values[at(k)];
-    }
-  }
-  return result;
-}
-
-/// Which couplings of a matrix count: |a_ij| > threshold sqrt(a_ii a_jj), with a_ij of the sign that drives
-/// neighbours together.
-class StrongCouplings {
- public:
-  StrongCouplings(const SymmetricMatrix& matrix, Real threshold)
-      : strong_(matrix.off_diagonal.columns.size()) {
-    const SparseRows& rows = matrix.off_diagonal;
-    parallel_for(matrix.diagonal.size(), [&](std::size_t i) {
-      for (Index k = rows.starts[i]; k < rows.starts[i + 1]; ++k) {
-        const Real value = rows.values[at(k)];
-        strong_[at(k)] = value < 0 && value * value > threshold * threshold * matrix.diagonal[i] *
-                                                          matrix.diagonal[at(rows.columns[at(k)])];
-      }
-    });
-  }
-  bool operator[](Index entry) const { return strong_[at(entry)] != 0; }
-
- private:
-  std::vector<char> strong_;
-};
-
-constexpr Index none = -1;
-
-/// Groups unknowns with their strongly coupled neighbours; `none` for one that has no such neighbour. Returns
-/// the number of groups.
-Index aggregate(const SymmetricMatrix& matrix, const StrongCouplings& strong, std::vector<Index>& group) {
-  constexpr Index free = -2;
-  const SparseRows& rows = matrix.off_diagonal;
-  group.assign(at(matrix.rows()), free);
-  Index groups = 0;
-  const auto for_strong = [&](Index i, const auto& visit) {
-    for (Index k = rows.starts[at(i)]; k < rows.starts[at(i) + 1]; ++k) {
-      if (strong[k]) visit(rows.columns[at(k)], rows.values[at(k)]);
-    }
-  };
-  // Whole neighbourhoods first.
-  for (Index i = 0; i < matrix.rows(); ++i) {
-    bool lonely = true, open = group[at(i)] == free;
-    if (!open) continue;
-    for_strong(i, [&](Index j, Real) {
-      lonely = false;
-      open = open && group[at(j)] == free;
-    });
-    if (lonely) group[at(i)] = none;
-    if (lonely || !open) continue;
-    group[at(i)] = groups;
-    for_strong(i, [&](Index j, Real) { group[at(j)] = groups; });
-    ++groups;
-  }
-  // What is left joins the neighbourhood that it is most strongly coupled to.
-  std::vector<std::pair<Index, Index>> joins;
-  for (Index i = 0; i < matrix.rows(); ++i) {
-    if (group[at(i)] != free) continue;
-    Index best = free;
-    Real strongest = 0;
-    for_strong(i, [&](Index j, Real value) {
-      if (group[at(j)] >= 0 && -value > strongest) {
-        strongest = -value;
-        best = group[at(j)];
-      }
-    });
-    if (best >= 0) joins.emplace_back(i, best);
-  }
-  for (const auto& [i, best] : joins) group[at(i)] = best;
-  // And the rest makes groups of its own.
-  for (Index i = 0; i < matrix.rows(); ++i) {
-    if (group[at(i)] != free) continue;
-    group[at(i)] = groups;
-    for_strong(i, [&](Index j, Real) {
-      if (group[at(j)] == free) group[at(j)] = groups;
-    });
-    ++groups;
-  }
-  return groups;
-}
+constexpr Index none = Aggregates::none;
 
 /// (I - omega D⁻¹A) P, A without its weak couplings (what they carry goes to the diagonal, so that constants
 /// stay constant) and P constant on each group.
 SparseRows smoothed_prolongation(const SymmetricMatrix& matrix, const StrongCouplings& strong,
-                                 const std::vector<Index>& group, Index groups) {
+                                 const Aggregates& groups) {
   const SparseRows& rows = matrix.off_diagonal;
+  const std::vector<Index>& group = groups.number;
   // 4/3 of the inverse of the largest eigenvalue of D⁻¹A, which is at most 2 where couplings have one sign.
   constexpr Real omega = Real(2) / 3;
-  return gather_rows(matrix.rows(), groups, [&](Index i, RowAccumulator& row) {
+  return gather_rows(rows.rows(), groups.numbers.size(), [&](Index i, RowAccumulator& row) {
     if (group[at(i)] == none) return;
     Real diagonal = matrix.diagonal[at(i)], coupled = 0;
     for (Index k = rows.starts[at(i)]; k < rows.starts[at(i) + 1]; ++k) {
@@ -201,62 +45,335 @@ SparseRows smoothed_prolongation(const SymmetricMatrix& matrix, const StrongCoup
   });
 }
 
-SymmetricMatrix galerkin_product(const AggregationLevel& level, Index groups) {
-  const SymmetricMatrix& a = level.matrix;
-  const SparseRows& p = level.prolongation;
-  const auto add_row = [&](const SparseRows& rows, Index i, Real factor, RowAccumulator& row) {
+/// Rows whose columns have names, on their way between ranks.
+struct RowsInTransit {
+  std::vector<Index> lengths;
+  std::vector<RemoteUnknown> columns;
+  std::vector<Real> values;
+
+  void add(const SparseRows& rows, Index i, const UnknownNumbers& numbers) {
     for (Index k = rows.starts[at(i)]; k < rows.starts[at(i) + 1]; ++k) {
-      row.add(rows.columns[at(k)], factor * rows.values[at(k)]);
+      columns.push_back(numbers.unknown(rows.columns[at(k)]));
+      values.push_back(rows.values[at(k)]);
     }
-  };
-  const SparseRows ap = gather_rows(a.rows(), groups, [&](Index i, RowAccumulator& row) {
-    if (a.diagonal[at(i)] > 0) add_row(p, i, a.diagonal[at(i)], row);
+    lengths.push_back(rows.starts[at(i) + 1] - rows.starts[at(i)]);
+  }
+  void append_to(SparseRows& rows, UnknownNumbers& numbers) const {
+    for (const RemoteUnknown& column : columns) rows.columns.push_back(numbers.number(column));
+    rows.values.insert(rows.values.end(), values.begin(), values.end());
+    for (const Index length : lengths) rows.starts.push_back(rows.starts.back() + length);
+  }
+  friend Packer& operator<<(Packer& packer, const RowsInTransit& rows) {
+    return packer << rows.lengths << rows.columns << rows.values;
+  }
+  friend Unpacker& operator>>(Unpacker& unpacker, RowsInTransit& rows) {
+    return unpacker >> rows.lengths >> rows.columns >> rows.values;
+  }
+};
+
+/// Appends the rows of ghosts to those of the unknowns that this rank owns.
+void append_ghost_rows(const Communicator& ranks, const HaloParts<Unknown>& unknowns, SparseRows& rows,
+                       UnknownNumbers& numbers) {
+  std::vector<Communicator::Letter> letters;
+  for (const auto& [rank, entries] : unknowns.sent_to) {
+    RowsInTransit sent;
+    for (const Id<Sent> k : entries) sent.add(rows, unknowns.sent[at(k.value())], numbers);
+    Packer packer;
+    packer << sent;
+    letters.push_back({rank, std::move(packer.bytes)});
+  }
+  for (const Communicator::Letter& letter : ranks.deliver(std::move(letters))) {
+    RowsInTransit received;
+    Unpacker unpacker(letter.bytes);
+    unpacker >> received;
+    received.append_to(rows, numbers);
+  }
+}
+
+/// The rows of A and P that the rows of a coarse matrix are made of: first those of the unknowns that a rank
+/// owns, then those of others that its groups reach.
+struct FineRows {
+  SparseRows prolongation, product;   // P and A P
+  std::vector<RemoteUnknown> others;  // of which the rows after the rank's own are
+};
+
+/// Rows of A P, and each to all ranks that need it. Expects the prolongation's rows of ghosts too.
+FineRows fine_rows(const Communicator& ranks, const AggregationLevel& level, SparseRows prolongation,
+                   UnknownNumbers& numbers) {
+  const SymmetricMatrix& a = level.matrix;
+  const Index owned = level.unknowns.owned;
+  FineRows fine;
+  fine.product = gather_rows(owned, numbers.size(), [&](Index i, RowAccumulator& row) {
+    if (a.diagonal[at(i)] > 0) add_row(prolongation, i, a.diagonal[at(i)], row);
     for (Index k = a.off_diagonal.starts[at(i)]; k < a.off_diagonal.starts[at(i) + 1]; ++k) {
-      if (a.off_diagonal.values[at(k)] != 0) {
-        add_row(p, a.off_diagonal.columns[at(k)], a.off_diagonal.values[at(k)], row);
-      }
+      if (a.off_diagonal.values[at(k)] != 0)
+        add_row(prolongation, a.off_diagonal.columns[at(k)], a.off_diagonal.values[at(k)], row);
     }
   });
-  const SparseRows product = gather_rows(groups, groups, [&](Index i, RowAccumulator& row) {
-    for (Index k = level.restriction.starts[at(i)]; k < level.restriction.starts[at(i) + 1]; ++k) {
-      add_row(ap, level.restriction.columns[at(k)], level.restriction.values[at(k)], row);
+  keep_rows(owned, prolongation);
+  fine.prolongation = std::move(prolongation);
+  if (ranks.ranks() == 1) return fine;
+
+  struct Parcel {
+    std::vector<GlobalIndex> names;
+    RowsInTransit prolongation, product;
+  };
+  std::map<int, Parcel> parcels;
+  for (Index i = 0; i < owned; ++i) {
+    for (Index k = fine.prolongation.starts[at(i)]; k < fine.prolongation.starts[at(i) + 1]; ++k) {
+      const Index column = fine.prolongation.columns[at(k)];
+      if (column < numbers.own()) continue;
+      Parcel& parcel = parcels[numbers.unknown(column).owner];
+      const GlobalIndex name = name_of(level.unknowns, i);
+      if (!parcel.names.empty() && parcel.names.back() == name) continue;
+      parcel.names.push_back(name);
+      parcel.prolongation.add(fine.prolongation, i, numbers);
+      parcel.product.add(fine.product, i, numbers);
     }
+  }
+  std::vector<Communicator::Letter> letters;
+  for (const auto& [rank, parcel] : parcels) {
+    Packer packer;
+    packer << parcel.names << parcel.prolongation << parcel.product;
+    letters.push_back({rank, std::move(packer.bytes)});
+  }
+  for (const Communicator::Letter& letter : ranks.deliver(std::move(letters))) {
+    Parcel parcel;
+    Unpacker unpacker(letter.bytes);
+    unpacker >> parcel.names >> parcel.prolongation >> parcel.product;
+    for (const GlobalIndex name : parcel.names) fine.others.push_back({letter.rank, name});
+    parcel.prolongation.append_to(fine.prolongation, numbers);
+    parcel.product.append_to(fine.product, numbers);
+  }
+  return fine;
+}
+
+/// Rows of the coarse matrix, the diagonal among the other entries.
+SparseRows coarse_rows(const SparseRows& restriction, const FineRows& fine, const UnknownNumbers& numbers) {
+  return gather_rows(restriction.rows(), numbers.size(), [&](Index i, RowAccumulator& row) {
+    for (Index k = restriction.starts[at(i)]; k < restriction.starts[at(i) + 1]; ++k)
+      add_row(fine.product, restriction.columns[at(k)], restriction.values[at(k)], row);
   });
-  SymmetricMatrix coarse;
-  coarse.diagonal.assign(at(groups), 0);
-  coarse.off_diagonal = gather_rows(groups, groups, [&](Index i, RowAccumulator& row) {
-    for (Index k = product.starts[at(i)]; k < product.starts[at(i) + 1]; ++k) {
-      if (product.columns[at(k)] == i) {
-        coarse.diagonal[at(i)] = product.values[at(k)];
-      } else {
-        row.add(product.columns[at(k)], product.values[at(k)]);
-      }
+}
+
+Index place_of(const std::vector<GlobalIndex>& names, GlobalIndex name) {
+  return static_cast<Index>(std::ranges::lower_bound(names, name) - names.begin());
+}
+
+/// Adds to the ghosts of the last level, and gives the columns of `rows` their numbers: of unknowns that the
+/// rank owns they are right, and those after them are counted through `others`.
+void add_ghosts(const Communicator& ranks, std::vector<AggregationLevel>& levels,
+                const std::vector<RemoteUnknown>& others, SparseRows& rows) {
+  if (ranks.ranks() == 1) return;
+  AggregationLevel& level = levels.back();
+  const std::vector<RemoteUnknown> before = ghosts_of(level.unknowns);
+  std::vector<RemoteUnknown> after = before;
+  after.insert(after.end(), others.begin(), others.end());
+  std::ranges::sort(after);
+  after.erase(std::unique(after.begin(), after.end()), after.end());
+  const Index owned = level.unknowns.owned;
+  const auto numbers = [&](const std::vector<RemoteUnknown>& ghosts) {
+    std::vector<Index> number(at(owned));
+    std::iota(number.begin(), number.end(), 0);
+    for (const RemoteUnknown& ghost : ghosts)
+      number.push_back(owned + static_cast<Index>(std::ranges::lower_bound(after, ghost) - after.begin()));
+    return number;
+  };
+  renumber(rows, numbers(others));
+  renumber(level.matrix.off_diagonal, numbers(before));
+  if (levels.size() > 1) renumber(levels[levels.size() - 2].prolongation, numbers(before));
+  std::vector<GlobalIndex> names = std::move(level.unknowns.global);
+  names.resize(at(owned));
+  level.unknowns =
+      divided_unknowns(ranks, std::move(names), level.unknowns.interior, level.unknowns.total, after);
+  find_ghost_diagonal(ranks, level);
+}
+
+/// How the unknowns of a coarse level are numbered in the end.
+struct CoarseNumbers {
+  std::vector<Index> own_order;  ///< of those that the rank owns: interior ones first
+  Index interior;
+  std::vector<RemoteUnknown> ghosts;  ///< that the given rows name
+  std::vector<Index> number;          ///< of each unknown that was met
+};
+
+CoarseNumbers final_numbers(const UnknownNumbers& numbers, const SparseRows& matrix,
+                            const SparseRows& prolongation) {
+  CoarseNumbers result;
+  std::vector<Index> boundary;
+  std::vector<char> is_named(at(numbers.size()), 0);
+  for (Index i = 0; i < numbers.own(); ++i) {
+    bool interior = true;
+    for (Index k = matrix.starts[at(i)]; k < matrix.starts[at(i) + 1]; ++k) {
+      const Index column = matrix.columns[at(k)];
+      is_named[at(column)] = 1;
+      interior = interior && column < numbers.own();
     }
-  });
+    (interior ? result.own_order : boundary).push_back(i);
+  }
+  for (const Index column : prolongation.columns) is_named[at(column)] = 1;
+  result.interior = static_cast<Index>(result.own_order.size());
+  result.own_order.insert(result.own_order.end(), boundary.begin(), boundary.end());
+  for (Index g = numbers.own(); g < numbers.size(); ++g) {
+    if (is_named[at(g)] != 0) result.ghosts.push_back(numbers.unknown(g));
+  }
+  std::ranges::sort(result.ghosts);
+  result.number.assign(at(numbers.size()), none);
+  for (std::size_t k = 0; k < result.own_order.size(); ++k)
+    result.number[at(result.own_order[k])] = static_cast<Index>(k);
+  for (Index g = numbers.own(); g < numbers.size(); ++g) {
+    if (is_named[at(g)] == 0) continue;
+    const auto place = std::ranges::lower_bound(result.ghosts, numbers.unknown(g));
+    result.number[at(g)] = numbers.own() + static_cast<Index>(place - result.ghosts.begin());
+  }
+  return result;
+}
+
+/// The next level after the last, with the way to it; none if it would hardly be smaller. `run`: see
+/// aggregate().
+std::optional<AggregationLevel> coarsen(const Communicator& ranks, std::vector<AggregationLevel>& levels,
+                                        Real threshold, GlobalIndex run) {
+  AggregationLevel& level = levels.back();
+  const StrongCouplings strong(level.matrix, threshold);
+  Aggregates groups = aggregate(ranks, level.unknowns, strong, run);
+  UnknownNumbers& numbers = groups.numbers;
+  const GlobalIndex total = total_over(ranks, numbers.own());
+  if (total == 0 || total > level.unknowns.total / 10 * 9) return std::nullopt;
+
+  SparseRows prolongation = smoothed_prolongation(level.matrix, strong, groups);
+  append_ghost_rows(ranks, level.unknowns, prolongation, numbers);
+  FineRows fine = fine_rows(ranks, level, std::move(prolongation), numbers);
+  std::vector<GlobalIndex> names;  // of the fine rows; none: their numbers
+  if (!level.unknowns.global.empty()) {
+    names.assign(level.unknowns.global.begin(), level.unknowns.global.begin() + level.unknowns.owned);
+    for (const RemoteUnknown& other : fine.others) names.push_back(other.name);
+  }
+  SparseRows restriction =
+      transpose(fine.prolongation, numbers.own(), in_order_of_names(fine.prolongation.rows(), names));
+  const SparseRows product = coarse_rows(restriction, fine, numbers);
+  fine.product = {};
+  keep_rows(level.unknowns.owned, fine.prolongation);
+
+  const CoarseNumbers coarse_numbers = final_numbers(numbers, product, fine.prolongation);
+  const auto& [own_order, interior, ghosts, number] = coarse_numbers;
+  AggregationLevel coarse;
+  std::vector<GlobalIndex> coarse_names;
+  for (const Index g : own_order) coarse_names.push_back(numbers.unknown(g).name);
+  coarse.unknowns = divided_unknowns(ranks, std::move(coarse_names), interior, total, ghosts);
+  coarse.matrix.diagonal.assign(own_order.size(), 0);
+  coarse.matrix.off_diagonal =
+      gather_rows(coarse.unknowns.owned, coarse.unknowns.all, [&](Index i, RowAccumulator& row) {
+        const Index g = coarse_numbers.own_order[at(i)];
+        for (Index k = product.starts[at(g)]; k < product.starts[at(g) + 1]; ++k) {
+          if (product.columns[at(k)] == g) {
+            coarse.matrix.diagonal[at(i)] = product.values[at(k)];
+          } else {
+            row.add(coarse_numbers.number[at(product.columns[at(k)])], product.values[at(k)]);
+          }
+        }
+      });
+  find_ghost_diagonal(ranks, coarse);
+
+  renumber(fine.prolongation, number);
+  level.prolongation = std::move(fine.prolongation);
+  if (interior < coarse.unknowns.owned) restriction = rows_in_order(restriction, own_order);
+  add_ghosts(ranks, levels, fine.others, restriction);
+  level.restriction = std::move(restriction);
   return coarse;
+}
+
+/// A level that is whole, on every rank, in the order of names.
+AggregationLevel brought_together(const Communicator& ranks, const AggregationLevel& level) {
+  const SparseRows& rows = level.matrix.off_diagonal;
+  const auto owned = static_cast<std::ptrdiff_t>(level.unknowns.owned);
+  std::vector<GlobalIndex> names(level.unknowns.global.begin(), level.unknowns.global.begin() + owned);
+  std::vector<GlobalIndex> columns;
+  for (const Index column : rows.columns) columns.push_back(level.unknowns.global[at(column)]);
+  std::vector<Real> diagonal(level.matrix.diagonal.begin(), level.matrix.diagonal.begin() + owned);
+  Packer packer;
+  packer << names << rows.starts << columns << rows.values << diagonal;
+  std::vector<std::byte> bytes = std::move(packer.bytes);
+  if (ranks.rank() == 0) {
+    for (int r = 1; r < ranks.ranks(); ++r) {
+      const std::vector<std::byte> theirs = ranks.receive(r);
+      bytes.insert(bytes.end(), theirs.begin(), theirs.end());
+    }
+  } else {
+    ranks.send(0, bytes);
+  }
+  ranks.broadcast(0, bytes);
+
+  std::vector<GlobalIndex> all_names, all_columns;
+  SymmetricMatrix all;
+  for (Unpacker unpacker(bytes); !unpacker.empty();) {
+    SparseRows part;
+    unpacker >> names >> part.starts >> columns >> part.values >> diagonal;
+    for (std::size_t i = 0; i < names.size(); ++i)
+      all.off_diagonal.starts.push_back(all.off_diagonal.starts.back() + part.starts[i + 1] - part.starts[i]);
+    all_names.insert(all_names.end(), names.begin(), names.end());
+    all_columns.insert(all_columns.end(), columns.begin(), columns.end());
+    all.off_diagonal.values.insert(all.off_diagonal.values.end(), part.values.begin(), part.values.end());
+    all.diagonal.insert(all.diagonal.end(), diagonal.begin(), diagonal.end());
+  }
+  AggregationLevel whole;
+  const auto size = static_cast<Index>(all_names.size());
+  whole.unknowns = undivided_unknowns(size);
+  const std::vector<Index> order = in_order_of_names(size, all_names);
+  for (const Index i : order) {
+    whole.unknowns.global.push_back(all_names[at(i)]);
+    whole.matrix.diagonal.push_back(all.diagonal[at(i)]);
+  }
+  for (const GlobalIndex name : all_columns)
+    all.off_diagonal.columns.push_back(place_of(whole.unknowns.global, name));
+  whole.matrix.off_diagonal = rows_in_order(all.off_diagonal, order);
+  return whole;
 }
 
 }  // namespace
 
-std::vector<AggregationLevel> smoothed_aggregation(SymmetricMatrix matrix, Index coarsest) {
-  std::vector<AggregationLevel> levels(1);
-  levels[0].matrix = std::move(matrix);
+void find_ghost_diagonal(const Communicator& ranks, AggregationLevel& level) {
+  std::vector<Real>& diagonal = level.matrix.diagonal;
+  diagonal.resize(at(level.unknowns.owned));
+  const std::vector<Real> ghosts =
+      values_of_ghosts(ranks, level.unknowns, [&](Index i) { return diagonal[at(i)]; });
+  diagonal.insert(diagonal.end(), ghosts.begin(), ghosts.end());
+}
+
+SmoothedAggregation smoothed_aggregation(const Communicator& ranks, AggregationLevel finest, Index coarsest,
+                                         Index whole) {
+  SmoothedAggregation result;
+  std::vector<AggregationLevel>& levels = result.levels;
+  // So long that neighbours seldom are in different ones, and too short for a chain through the whole of a
+  // large mesh. Coarser levels have fewer names among as many numbers.
+  constexpr GlobalIndex run = 1 << 20;
+  const GlobalIndex numbers = finest.unknowns.total;
+  levels.push_back(std::move(finest));
+  const Communicator* workers = &ranks;
   // On cubes all couplings of a node of finite elements are a twentieth of its diagonal. Smoothed
   // prolongations spread the couplings of coarse levels thin: the bar is lowered with them.
   constexpr Real twentieth_and_less = 0.04;
-  for (Real threshold = 0.08; levels.back().matrix.rows() > coarsest; threshold /= 2) {
-    AggregationLevel& fine = levels.back();
-    const StrongCouplings strong(fine.matrix, std::min(threshold, twentieth_and_less));
-    std::vector<Index> group;
-    const Index groups = aggregate(fine.matrix, strong, group);
-    if (groups == 0 || groups > fine.matrix.rows() / 10 * 9) break;
-    fine.prolongation = smoothed_prolongation(fine.matrix, strong, group, groups);
-    fine.restriction = transpose(fine.prolongation, groups);
-    AggregationLevel coarse;
-    coarse.matrix = galerkin_product(fine, groups);
-    levels.push_back(std::move(coarse));
+  for (Real threshold = 0.08;; threshold /= 2) {
+    const GlobalIndex total = levels.back().unknowns.total;
+    if (workers->ranks() > 1 && total <= std::max(whole, coarsest)) {
+      AggregationLevel divided = std::move(levels.back());
+      levels.back() = brought_together(ranks, divided);
+      std::vector<Index> places;
+      for (const GlobalIndex name : divided.unknowns.global)
+        places.push_back(place_of(levels.back().unknowns.global, name));
+      if (levels.size() > 1) renumber(levels[levels.size() - 2].prolongation, places);
+      places.resize(at(divided.unknowns.owned));
+      result.places = std::move(places);
+      result.divided = levels.size() - 1;
+      workers = one_rank().get();
+    }
+    if (total <= coarsest) break;
+    std::optional<AggregationLevel> coarse =
+        coarsen(*workers, levels, std::min(threshold, twentieth_and_less), run * (numbers / total));
+    if (!coarse) break;
+    levels.push_back(std::move(*coarse));
   }
-  return levels;
+  if (workers == &ranks) result.divided = levels.size();
+  return result;
 }
 
 }  // namespace curlew

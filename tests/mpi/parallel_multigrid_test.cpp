@@ -4,13 +4,14 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <map>
 #include <random>
 
 #include "mesh/box.hpp"
 #include "operators/cell_laplacian.hpp"
 #include "operators/node_diffusion.hpp"
 #include "solvers/multigrid.hpp"
-#include "solvers/multigrid_part.hpp"
+#include "solvers/multigrid_hierarchy.hpp"
 #include "tests/mesh/shelf.hpp"
 #include "tests/mpi/parted.hpp"
 
@@ -95,6 +96,85 @@ void expect_same_bits(const Parted& mesh) {
   }
 }
 
+/// Numbers of the unknowns of a level of the whole hierarchy by their names.
+std::map<GlobalIndex, Index> numbers_by_name(const HaloParts<Unknown>& unknowns) {
+  std::map<GlobalIndex, Index> numbers;
+  for (Index i = 0; i < unknowns.all; ++i) numbers[name_of(unknowns, i)] = i;
+  return numbers;
+}
+
+/// How many rows differ in names, order or bits. `row_of`: of each row the one of the whole table;
+/// `name_of_*`: names of columns.
+template <class Ours, class Whole>
+Index differing_rows(const SparseRows& ours, const SparseRows& whole, const std::vector<Index>& row_of,
+                     const Ours& name_of_ours, const Whole& name_of_whole) {
+  EXPECT_EQ(at(ours.rows()), row_of.size());
+  Index differing = 0;
+  for (std::size_t i = 0; i < row_of.size(); ++i) {
+    const Index first = ours.starts[i], other = whole.starts[at(row_of[i])];
+    const Index length = ours.starts[i + 1] - first;
+    bool same = length == whole.starts[at(row_of[i]) + 1] - other;
+    for (Index k = 0; same && k < length; ++k) {
+      same = name_of_ours(ours.columns[at(first + k)]) == name_of_whole(whole.columns[at(other + k)]) &&
+             std::memcmp(&ours.values[at(first + k)], &whole.values[at(other + k)], sizeof(Real)) == 0;
+    }
+    if (!same) ++differing;
+  }
+  return differing;
+}
+
+/// Every row of this rank's hierarchy, all of it divided but the coarsest level, is that of one rank's, entry
+/// by entry, and all have as many rows as that. Returns the number of levels.
+template <class E>
+std::size_t expect_same_hierarchy(const Parted& mesh, SymmetricMatrix of_whole, SymmetricMatrix of_part) {
+  const MultigridHierarchy whole =
+      make_multigrid_hierarchy<E>(mesh.whole.domain(), std::move(of_whole), none_whole);
+  const MultigridHierarchy ours = make_multigrid_hierarchy<E>(mesh.domain(), std::move(of_part), none_whole);
+  EXPECT_EQ(ours.levels.size(), whole.levels.size());
+  if (ours.levels.size() != whole.levels.size()) return 0;
+  const auto numbers_of_own = [&](std::size_t l) {
+    const auto numbers = numbers_by_name(whole.levels[l].unknowns);
+    const HaloParts<Unknown>& unknowns = ours.levels[l].unknowns;
+    std::vector<Index> result;
+    for (Index i = 0; i < unknowns.owned; ++i) {
+      const auto found = numbers.find(name_of(unknowns, i));
+      EXPECT_NE(found, numbers.end());
+      result.push_back(found == numbers.end() ? 0 : found->second);
+    }
+    return result;
+  };
+  for (std::size_t l = 0; l < ours.levels.size(); ++l) {
+    const MultigridHierarchy::Level &mine = ours.levels[l], &all = whole.levels[l];
+    const auto name_in = [](const HaloParts<Unknown>& unknowns) {
+      return [&](Index i) { return name_of(unknowns, i); };
+    };
+    EXPECT_EQ(mine.unknowns.total, all.unknowns.all);
+    EXPECT_EQ(mine.largest_eigenvalue, all.largest_eigenvalue);
+    const std::vector<Index> own = numbers_of_own(l);
+    EXPECT_EQ(differing_rows(mine.off_diagonal, all.off_diagonal, own, name_in(mine.unknowns),
+                             name_in(all.unknowns)),
+              0)
+        << "matrix of level " << l;
+    if (l < ours.divided) {
+      EXPECT_EQ(total_over(mesh.domain().communicator(), mine.unknowns.owned), all.unknowns.all);
+    }
+    if (l + 1 == ours.levels.size()) break;
+    const HaloParts<Unknown>& next = ours.levels[l + 1].unknowns;
+    EXPECT_EQ(differing_rows(mine.prolongation, all.prolongation, own, name_in(next),
+                             name_in(whole.levels[l + 1].unknowns)),
+              0)
+        << "prolongation of level " << l;
+    EXPECT_EQ(
+        differing_rows(
+            mine.restriction, all.restriction,
+            l + 1 == ours.divided && ours.divided < ours.levels.size() ? ours.places : numbers_of_own(l + 1),
+            name_in(mine.unknowns), name_in(all.unknowns)),
+        0)
+        << "restriction of level " << l;
+  }
+  return ours.levels.size();
+}
+
 class MultigridOnRanks : public testing::TestWithParam<ShelfMesh> {};
 
 TEST_P(MultigridOnRanks, has_the_bits_of_one_rank) {
@@ -112,9 +192,9 @@ TEST(MultigridOnRanks, has_the_bits_of_one_rank_with_many_levels) {
     RawMesh raw = make_box(type, blocks);
     distort(raw, 0.005);
     const Parted mesh = divided(raw);
-    const MultigridHierarchy whole = make_multigrid_hierarchy(pressure_matrix(mesh.whole));
-    EXPECT_GE(whole.levels.size(), 3u);
     expect_same_bits(mesh);
+    EXPECT_GE(expect_same_hierarchy<Cell>(mesh, pressure_matrix(mesh.whole), pressure_matrix(mesh.part)), 3u);
+    expect_same_hierarchy<Node>(mesh, temperature_matrix(mesh.whole), temperature_matrix(mesh.part));
   }
 }
 
@@ -163,23 +243,26 @@ TEST(MultigridOnRanks, has_the_bits_of_one_rank_where_smoothing_is_all) {
 TEST(MultigridOnRanks, divides_levels_and_no_rank_has_much_more_than_its_share) {
   const Parted mesh = divided(make_box(CellType::Hexahedron, {24, 24, 24}));
   const int ranks = all_ranks()->ranks();
-  const MultigridPart part = make_multigrid_part<Cell>(mesh.domain(), pressure_matrix(mesh.part), usual);
+  const MultigridHierarchy part =
+      make_multigrid_hierarchy<Cell>(mesh.domain(), pressure_matrix(mesh.part), usual);
   if (ranks == 1) {
-    EXPECT_EQ(part.halos.size(), part.hierarchy.levels.size());
+    EXPECT_EQ(part.divided, part.levels.size());
     return;
   }
-  const std::size_t divided = part.halos.size();
-  ASSERT_LT(divided, part.hierarchy.levels.size());
-  for (std::size_t l = 0; l < divided; ++l) {
-    const HaloParts<Unknown>& halo = part.halos[l];
-    EXPECT_GT(halo.total, usual);
-    EXPECT_LE(halo.owned, 2 * halo.total / ranks);
-    EXPECT_EQ(part.hierarchy.levels[l].off_diagonal.rows(), halo.owned);
+  ASSERT_LT(part.divided, part.levels.size());
+  for (std::size_t l = 0; l < part.divided; ++l) {
+    const HaloParts<Unknown>& unknowns = part.levels[l].unknowns;
+    EXPECT_GT(unknowns.total, usual);
+    EXPECT_LE(unknowns.owned, 2 * unknowns.total / ranks);
+    const SparseRows& rows = part.levels[l].off_diagonal;
+    EXPECT_EQ(rows.rows(), unknowns.owned);
+    const auto entries = static_cast<Index>(rows.columns.size());
+    EXPECT_LE(ranks * entries, 2 * total_over(mesh.domain().communicator(), entries));
   }
-  EXPECT_EQ(part.halos[0].owned, mesh.domain().halo<Cell>().owned().size());
-  EXPECT_LE(part.halos[0].all, 3 * part.halos[0].owned);
+  EXPECT_EQ(part.levels[0].unknowns.owned, mesh.domain().halo<Cell>().owned().size());
+  EXPECT_LE(part.levels[0].unknowns.all, 3 * part.levels[0].unknowns.owned);
   // Each unknown of the first whole level falls to one rank, and about as many to each.
-  const Index next = part.hierarchy.levels[divided].off_diagonal.rows();
+  const Index next = part.levels[part.divided].off_diagonal.rows();
   EXPECT_LE(next, usual);
   EXPECT_LE(static_cast<Index>(part.places.size()), 2 * next / ranks);
   std::vector<Real> taken(at(next), 0);

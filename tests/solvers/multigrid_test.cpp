@@ -107,6 +107,12 @@ Eigen::SparseMatrix<Real> sparse(const SparseRows& rows, Index columns) {
   return result;
 }
 
+/// All levels, of one rank alone.
+std::vector<AggregationLevel> levels_of(const SymmetricMatrix& matrix, Index coarsest) {
+  return smoothed_aggregation(*one_rank(), {undivided_unknowns(matrix.rows()), matrix, {}, {}}, coarsest, 0)
+      .levels;
+}
+
 struct Solved {
   int iterations;
   Real residual;  ///< true one, from Eigen's matrix
@@ -287,7 +293,7 @@ TEST(SmoothedAggregation, coarse_matrices_are_galerkin_products_and_constants_st
   const Mesh mesh = box({.type = CellType::Tetrahedron, .blocks = 6, .closed = true});
   const CellLaplacian laplacian(Executor::serial(), mesh.topology(),
                                 conductances(mesh, {.blocks = 6, .closed = true}));
-  const std::vector<AggregationLevel> levels = smoothed_aggregation(laplacian.matrix(), 20);
+  const std::vector<AggregationLevel> levels = levels_of(laplacian.matrix(), 20);
   ASSERT_GE(levels.size(), 3u);
   EXPECT_LE(levels.back().matrix.rows(), 20);
   for (std::size_t l = 0; l + 1 < levels.size(); ++l) {
@@ -325,7 +331,7 @@ TEST(SmoothedAggregation, coarsens_across_strong_couplings_only) {
       matrix.off_diagonal.starts.push_back(static_cast<Index>(matrix.off_diagonal.columns.size()));
     }
   }
-  const AggregationLevel level = smoothed_aggregation(matrix, 100).front();
+  const AggregationLevel level = levels_of(matrix, 100).front();
   const SparseRows& restriction = level.restriction;
   ASSERT_GT(restriction.rows(), 0);
   for (Index group = 0; group < restriction.rows(); ++group) {
@@ -340,7 +346,7 @@ TEST(SmoothedAggregation, a_matrix_ruled_by_its_diagonal_needs_no_coarse_level) 
   SymmetricMatrix matrix =
       CellLaplacian(Executor::serial(), mesh.topology(), conductances(mesh, {})).matrix();
   for (Real& value : matrix.diagonal) value *= 100;
-  EXPECT_EQ(smoothed_aggregation(matrix, 20).size(), 1u);
+  EXPECT_EQ(levels_of(matrix, 20).size(), 1u);
 }
 
 }  // namespace
