@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "mesh/slabs.hpp"
+
 namespace curlew {
 
 std::uint32_t add_to_checksum(std::uint32_t checksum, std::span<const std::byte> bytes) {
@@ -25,7 +27,7 @@ std::vector<PieceChecksum> gathered_checksums(const Communicator& ranks,
   const auto bytes = std::as_bytes(mine);
   outgoing.front().assign(bytes.begin(), bytes.end());
   std::vector<PieceChecksum> all;
-  for (const auto& message : ranks.all_to_all(std::move(outgoing))) {
+  for (const auto& message : all_to_all(ranks, std::move(outgoing))) {
     const std::size_t known = all.size(), count = message.size() / sizeof(PieceChecksum);
     all.resize(known + count);
     if (count > 0) std::memcpy(all.data() + known, message.data(), message.size());

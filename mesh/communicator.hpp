@@ -45,10 +45,6 @@ class Communicator : public Ranks {
   virtual void maxima(std::span<Real> values) const = 0;
   /// Each value is one rank's, the others give 0: all get the bits of all.
   virtual void share(std::span<Real> values) const = 0;
-  /// Messages of any length between any ranks: message r of `outgoing` goes to rank r. What comes back is
-  /// from rank r in place r.
-  virtual std::vector<std::vector<std::byte>> all_to_all(
-      std::vector<std::vector<std::byte>> outgoing) const = 0;
   /// All get the bytes of `from`.
   virtual void broadcast(int from, std::vector<std::byte>& bytes) const = 0;
   /// A message of any length to or from another rank.

@@ -17,7 +17,7 @@ namespace {
 
 static_assert(std::is_same_v<Real, double>);
 
-constexpr int halo_tag = 1, message_tag = 2, failure_tag = 3, all_tag = 4, letter_tag = 5;
+constexpr int halo_tag = 1, message_tag = 2, failure_tag = 3, letter_tag = 4;
 
 int count_of(std::size_t bytes) {
   REQUIRE(bytes <= static_cast<std::size_t>(std::numeric_limits<int>::max()),
@@ -138,32 +138,6 @@ class MpiRanks final : public Communicator {
     static_assert(sizeof(Real) == sizeof(std::uint64_t));
     MPI_Allreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), MPI_UINT64_T, MPI_BOR,
                   communicator_);
-  }
-  std::vector<std::vector<std::byte>> all_to_all(
-      std::vector<std::vector<std::byte>> outgoing) const override {
-    std::vector<std::uint64_t> to, from(outgoing.size());
-    for (const auto& message : outgoing) to.push_back(message.size());
-    MPI_Alltoall(to.data(), 1, MPI_UINT64_T, from.data(), 1, MPI_UINT64_T, communicator_);
-    std::vector<std::vector<std::byte>> incoming(outgoing.size());
-    MpiTransfer transfer;
-    const auto in_pieces = [&](int rank, std::span<std::byte> bytes, auto start_one) {
-      if (rank == rank_) return;
-      for (std::size_t first = 0; first < bytes.size(); first += piece) {
-        const auto part = bytes.subspan(first, std::min(piece, bytes.size() - first));
-        transfer.requests.emplace_back();
-        start_one(part.data(), count_of(part.size()), MPI_BYTE, rank, all_tag, communicator_,
-                  &transfer.requests.back());
-      }
-    };
-    for (int r = 0; r < ranks_; ++r) {
-      const auto k = static_cast<std::size_t>(r);
-      if (r != rank_) incoming[k].resize(from[k]);
-      in_pieces(r, incoming[k], MPI_Irecv);
-    }
-    for (int r = 0; r < ranks_; ++r) in_pieces(r, outgoing[static_cast<std::size_t>(r)], MPI_Isend);
-    incoming[static_cast<std::size_t>(rank_)] = std::move(outgoing[static_cast<std::size_t>(rank_)]);
-    transfer.finish();
-    return incoming;
   }
   void broadcast(int from, std::vector<std::byte>& bytes) const override {
     std::uint64_t size = bytes.size();

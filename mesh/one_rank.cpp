@@ -32,10 +32,6 @@ class OneRank final : public Communicator {
   }
   void maxima(std::span<Real>) const override {}
   void share(std::span<Real>) const override {}
-  std::vector<std::vector<std::byte>> all_to_all(
-      std::vector<std::vector<std::byte>> outgoing) const override {
-    return outgoing;
-  }
   void broadcast(int, std::vector<std::byte>&) const override {}
   std::vector<Letter> deliver(std::vector<Letter> outgoing) const override {
     REQUIRE(outgoing.empty(), "one rank alone has nobody to exchange messages with");

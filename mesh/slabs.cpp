@@ -19,6 +19,23 @@ int Slabs::rank_of(std::int64_t row) const {
   return static_cast<int>(std::ranges::upper_bound(starts_, row) - starts_.begin()) - 1;
 }
 
+std::vector<std::vector<std::byte>> all_to_all(const Communicator& communicator,
+                                               std::vector<std::vector<std::byte>> outgoing) {
+  std::vector<std::vector<std::byte>> incoming(outgoing.size());
+  std::vector<Communicator::Letter> letters;
+  for (int r = 0; r < communicator.ranks(); ++r) {
+    std::vector<std::byte>& message = outgoing[at(r)];
+    if (r == communicator.rank()) {
+      incoming[at(r)] = std::move(message);
+    } else if (!message.empty()) {
+      letters.push_back({r, std::move(message)});
+    }
+  }
+  for (Communicator::Letter& letter : communicator.deliver(std::move(letters)))
+    incoming[at(letter.rank)] = std::move(letter.bytes);
+  return incoming;
+}
+
 std::vector<Stretch> stretches_of(const Communicator& communicator, std::span<const std::int64_t> counts) {
   const auto ranks = static_cast<std::size_t>(communicator.ranks());
   const auto mine = static_cast<std::size_t>(communicator.rank());
@@ -64,7 +81,7 @@ struct ByRank {
   Messages told(const Communicator& communicator) const {
     Messages outgoing;
     for (const auto& of_rank : places) outgoing.push_back(bytes_of(of_rank));
-    return communicator.all_to_all(std::move(outgoing));
+    return all_to_all(communicator, std::move(outgoing));
   }
 };
 
@@ -82,7 +99,7 @@ std::vector<std::byte> items_to_slabs(const Communicator& communicator, const Sl
       outgoing[r].insert(outgoing[r].end(), item.begin(), item.end());
     }
   }
-  const Messages told = mine.told(communicator), incoming = communicator.all_to_all(std::move(outgoing));
+  const Messages told = mine.told(communicator), incoming = all_to_all(communicator, std::move(outgoing));
   std::vector<std::byte> slab(at(slabs.size(communicator.rank())) * size);
   const std::int64_t first = slabs.first(communicator.rank());
   for (std::size_t r = 0; r < incoming.size(); ++r) {
@@ -106,7 +123,7 @@ std::vector<std::byte> items_from_slabs(const Communicator& communicator, const 
     for (std::size_t k = 0; k < where.size(); ++k)
       std::copy_n(slab.data() + at(where[k] - first) * size, size, outgoing[r].data() + k * size);
   }
-  const Messages incoming = communicator.all_to_all(std::move(outgoing));
+  const Messages incoming = all_to_all(communicator, std::move(outgoing));
   std::vector<std::byte> items(places.size() * size);
   for (std::size_t r = 0; r < incoming.size(); ++r) {
     for (std::size_t k = 0; k < mine.which[r].size(); ++k)
@@ -129,7 +146,7 @@ std::vector<std::byte> lists_to_slabs(const Communicator& communicator, const Sl
       outgoing[r].insert(outgoing[r].end(), list.begin(), list.end());
     }
   }
-  const Messages told = mine.told(communicator), incoming = communicator.all_to_all(std::move(outgoing));
+  const Messages told = mine.told(communicator), incoming = all_to_all(communicator, std::move(outgoing));
   std::vector<std::byte> slab(at(starts.back()) * size);
   const std::int64_t first = slabs.first(communicator.rank());
   for (std::size_t r = 0; r < incoming.size(); ++r) {

@@ -35,6 +35,11 @@ class Slabs {
   std::vector<std::int64_t> starts_;  // ranks + 1
 };
 
+/// Messages of any length between any ranks: message r of `outgoing` goes to rank r. What comes back is from
+/// rank r in place r.
+std::vector<std::vector<std::byte>> all_to_all(const Communicator& communicator,
+                                               std::vector<std::vector<std::byte>> outgoing);
+
 /// What the ranks have of something, one after the other.
 struct Stretch {
   std::int64_t before = 0;  ///< what lower ranks have
