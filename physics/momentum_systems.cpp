@@ -55,13 +55,6 @@ struct WithFluxOnFace {
   }
 };
 
-/// Velocities that a row gathers with one load each.
-struct GatheredOnFace {
-  View<Face, const Vector3> velocity;
-  View<Face, FaceVector<Real>> gathered;
-  CURLEW_HOST_DEVICE void operator()(Id<Face> f) const { gathered[f] = rounded<Real>(velocity[f]); }
-};
-
 /// S circulation - (a M + b K) v.
 template <class Rows>
 struct MomentumResidualOnFace {
@@ -104,8 +97,7 @@ struct TangentialResidualOnFace {
   Rows faces_of;
   View<FacePair, const Real> viscous;
   View<Face, const FaceHold> hold;
-  View<Face, const Vector3> area;
-  View<Face, const FaceVector<Real>> velocity;
+  View<Face, const Vector3> area, velocity;
   bool has_source;
   View<Face, const Vector3> source;
   bool keeps_force;
@@ -115,7 +107,7 @@ struct TangentialResidualOnFace {
       residual[f] = {};
       return;
     }
-    const Vector3 image = widened(row_times(faces_of, viscous, velocity, f));
+    const Vector3 image = row_times(faces_of, viscous, velocity, f);
     if (keeps_force) force[f] = image;
     residual[f] = free_tangential_part(has_source ? source[f] - image : -image, hold[f], area[f]);
   }
@@ -432,15 +424,12 @@ Real TangentialSystem::norm_of_sources(const FaceVelocity& v, FaceVectors<float>
 
 void TangentialSystem::set_residual(const FaceVelocity& v, FaceVelocity& r) const {
   const MomentumMatrices& m = matrices_;
-  const auto gather = [&](Range<Face> range) {
-    for_each(m.executor_, range, GatheredOnFace{v.view(), m.gathered_.view()});
-  };
-  m.visit_stencil(v, gather, [&](Range<Face> range, auto rows, MemorySpace space) {
+  m.visit_stencil(v, nothing, [&](Range<Face> range, auto rows, MemorySpace space) {
     for_each(m.executor_, range,
-             TangentialResidualOnFace<decltype(rows)>{
-                 rows, m.viscous_form_.matrix().entries(space), m.hold(), m.area(),
-                 std::as_const(m.gathered_).view(), source_ != nullptr, (source_ ? *source_ : v).view(),
-                 force_ != nullptr, (force_ ? *force_ : r).view(), r.view()});
+             TangentialResidualOnFace<decltype(rows)>{rows, m.viscous_form_.matrix().entries(space), m.hold(),
+                                                      m.area(), v.view(), source_ != nullptr,
+                                                      (source_ ? *source_ : v).view(), force_ != nullptr,
+                                                      (force_ ? *force_ : r).view(), r.view()});
   });
 }
 
