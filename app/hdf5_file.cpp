@@ -274,10 +274,7 @@ std::vector<T> Hdf5Reader::read_rows(const std::string& name, std::int64_t first
   const Handle dataset(H5Dopen2(file_, name.c_str(), H5P_DEFAULT), H5Dclose);
   if (dataset.invalid()) fail(name);
   const Handle space(H5Dget_space(dataset), H5Sclose);
-  std::array<hsize_t, 2> shape = {0, 1};
-  const int dimensions = H5Sget_simple_extent_ndims(space);
-  if (dimensions < 1 || dimensions > 2 || H5Sget_simple_extent_dims(space, shape.data(), nullptr) < 0)
-    fail(name);
+  const std::array<hsize_t, 2> shape = shape_of(name, space);
   if (first < 0 || count < 0 || static_cast<hsize_t>(first + count) > shape[0]) {
     throw InputError(fmt::format("{}: '{}' has {} rows, wanted are {} from {}; the file is damaged",
                                  path_.string(), name, shape[0], count, first));
@@ -286,7 +283,7 @@ std::vector<T> Hdf5Reader::read_rows(const std::string& name, std::int64_t first
   if (values.empty()) return values;
   const std::array<hsize_t, 2> start = {static_cast<hsize_t>(first), 0},
                                size = {static_cast<hsize_t>(count), shape[1]};
-  const Handle part(H5Screate_simple(dimensions, size.data(), nullptr), H5Sclose);
+  const Handle part(H5Screate_simple(H5Sget_simple_extent_ndims(space), size.data(), nullptr), H5Sclose);
   if (H5Sselect_hyperslab(space, H5S_SELECT_SET, start.data(), nullptr, size.data(), nullptr) < 0 ||
       H5Dread(dataset, native_type<T>(), part, space, H5P_DEFAULT, values.data()) < 0) {
     fail(name);
@@ -302,15 +299,19 @@ template std::vector<std::int32_t> Hdf5Reader::read_rows(const std::string&, std
 template std::vector<std::uint8_t> Hdf5Reader::read_rows(const std::string&, std::int64_t,
                                                          std::int64_t) const;
 
-std::int64_t Hdf5Reader::rows(const std::string& name) const {
-  const Handle dataset(H5Dopen2(file_, name.c_str(), H5P_DEFAULT), H5Dclose);
-  if (dataset.invalid()) fail(name);
-  const Handle space(H5Dget_space(dataset), H5Sclose);
+std::array<hsize_t, 2> Hdf5Reader::shape_of(const std::string& name, hid_t space) const {
   std::array<hsize_t, 2> shape = {0, 1};
   const int dimensions = H5Sget_simple_extent_ndims(space);
   if (dimensions < 1 || dimensions > 2 || H5Sget_simple_extent_dims(space, shape.data(), nullptr) < 0)
     fail(name);
-  return static_cast<std::int64_t>(shape[0]);
+  return shape;
+}
+
+std::int64_t Hdf5Reader::rows(const std::string& name) const {
+  const Handle dataset(H5Dopen2(file_, name.c_str(), H5P_DEFAULT), H5Dclose);
+  if (dataset.invalid()) fail(name);
+  const Handle space(H5Dget_space(dataset), H5Sclose);
+  return static_cast<std::int64_t>(shape_of(name, space)[0]);
 }
 
 bool Hdf5Reader::has(const std::string& name) const {

@@ -3,6 +3,7 @@
 
 #include <hdf5.h>
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -104,6 +105,8 @@ class Hdf5Reader {
 
  private:
   [[noreturn]] void fail(const std::string& object) const;
+  /// Rows and columns of a dataset.
+  std::array<hsize_t, 2> shape_of(const std::string& name, hid_t space) const;
 
   std::filesystem::path path_;
   hid_t file_ = H5I_INVALID_HID;
