@@ -107,7 +107,7 @@ void broadcast(const Communicator& communicator, std::vector<T>& values) {
   std::vector<std::byte> bytes(from.begin(), from.end());
   communicator.broadcast(0, bytes);
   values.resize(bytes.size() / sizeof(T));
-  std::memcpy(values.data(), bytes.data(), bytes.size());
+  if (!bytes.empty()) std::memcpy(values.data(), bytes.data(), bytes.size());
 }
 
 /// Runs `body()` on rank 0 and waits for it; an InputError that it throws there is thrown on all.
