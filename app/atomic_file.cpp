@@ -57,21 +57,24 @@ std::filesystem::path temporary_of(const std::filesystem::path& path) {
   throw FileError(fmt::format("cannot write '{}': {}", path.string(), std::strerror(errno)));
 }
 
-/// Writes a new file of that size with these pieces. The file systems that tell of a failed write late do so
-/// at the fsync.
+void write_pieces(int file, const std::filesystem::path& path, std::span<const FilePiece> pieces) {
+  for (const FilePiece& piece : pieces)
+    if (!write_all(file, piece.bytes, piece.offset)) fail_to_write(path);
+}
+
+/// A new file of that size with these pieces, on disk once pieces have been added.
 void begin_file(const std::filesystem::path& path, std::uint64_t size, std::span<const FilePiece> pieces) {
   const Descriptor file(temporary_of(path), O_WRONLY | O_CREAT | O_TRUNC);
   if (file < 0 || ::ftruncate(file, static_cast<off_t>(size)) != 0) fail_to_write(path);
-  for (const FilePiece& piece : pieces)
-    if (!write_all(file, piece.bytes, piece.offset)) fail_to_write(path);
-  if (::fsync(file) != 0) fail_to_write(path);
+  write_pieces(file, path, pieces);
 }
 
+/// Pieces that may lie over those of the beginning. The file systems that tell of a failed write late do so
+/// at the fsync.
 void add_to_file(const std::filesystem::path& path, std::span<const FilePiece> pieces) {
   const Descriptor file(temporary_of(path), O_WRONLY);
   if (file < 0) fail_to_write(path);
-  for (const FilePiece& piece : pieces)
-    if (!write_all(file, piece.bytes, piece.offset)) fail_to_write(path);
+  write_pieces(file, path, pieces);
   if (::fsync(file) != 0) fail_to_write(path);
 }
 
@@ -88,6 +91,7 @@ void write_file_atomically(const std::filesystem::path& path, std::string_view b
   const FilePiece all{0, std::as_bytes(std::span(bytes))};
   try {
     begin_file(path, bytes.size(), {&all, 1});
+    add_to_file(path, {});
     give_name(path);
   } catch (const FileError&) {
     std::remove(temporary_of(path).c_str());
