@@ -6,9 +6,9 @@
 #include <algorithm>
 
 #include "kernels/error.hpp"
-#include "kernels/face_vector.hpp"
 #include "kernels/memory_use.hpp"
 #include "kernels/tensor3.hpp"
+#include "kernels/vector4.hpp"
 #include "mesh/node_graph.hpp"
 #include "operators/face_matrix.hpp"
 #include "solvers/solution_history.hpp"
@@ -18,7 +18,7 @@ namespace curlew {
 namespace {
 
 constexpr std::size_t number = sizeof(Real), vector = sizeof(Vector3), tensor = sizeof(Tensor3);
-constexpr std::size_t rounded_number = sizeof(float), rounded_vector = sizeof(FaceVector<float>);
+constexpr std::size_t rounded_number = sizeof(float), rounded_vector = sizeof(Vector4<float>);
 
 std::size_t count(const auto& range) {
   return at(range.size());
@@ -38,11 +38,12 @@ std::size_t averages_of(const CaseSettings& settings) {
 
 /// A multigrid hierarchy for a matrix of that many entries off the diagonal, which is known only when it is
 /// made. Of what was seen, on the coarser levels are up to 4 entries and 0.2 unknowns for each of the finest,
-/// and prolongations have 3 entries a row.
-std::size_t bytes_of_multigrid(std::size_t unknowns, std::size_t entries) {
+/// and prolongations have 3 entries a row. `of_unknown`: bytes of its fields.
+std::size_t bytes_of_multigrid(std::size_t unknowns, std::size_t entries,
+                               std::size_t of_unknown = 4 * rounded_number) {
   constexpr std::size_t entry = sizeof(Index) + sizeof(float);
   const std::size_t of_levels = entries + 4 * unknowns, of_transfers = 6 * unknowns;
-  const std::size_t fields = unknowns * 6 / 5 * (4 * sizeof(float) + 3 * sizeof(Index));
+  const std::size_t fields = unknowns * 6 / 5 * (of_unknown + 3 * sizeof(Index));
   return (of_levels + of_transfers) * entry + fields + unknowns * number;
 }
 
@@ -73,11 +74,15 @@ std::size_t bytes_of(const FlowCase& settings, const Mesh& mesh) {
     tables += bytes_of_multigrid(count(t.cells()), t.faces_of_cell().entries());
   }
   if (exact) tables += t.edges_of_face().bytes() + t.faces_of_edge().bytes();
-  if (exact && !t.is_periodic() &&
-      settings.flow.streamfunction_preconditioning == Preconditioning::Multigrid) {
+  const bool by_multigrid =
+      exact && settings.flow.streamfunction_preconditioning == Preconditioning::Multigrid;
+  if (by_multigrid && !t.is_periodic()) {
     const std::size_t pairs = count(NodeGraph(t).pairs());
-    tables += bytes_of_multigrid(count(t.nodes()), pairs) + count(t.nodes()) * 2 * number;
-    tables += t.nodes_of_edge().bytes() + t.edges_of_node().bytes() + count(t.edges()) * vector;
+    const std::size_t value = t.dimension() == 2 ? rounded_number : rounded_vector;
+    tables += bytes_of_multigrid(count(t.nodes()), pairs, 5 * value) + count(t.nodes()) * 2 * value;
+    tables += t.nodes_of_edge().bytes() + t.edges_of_node().bytes() + count(t.edges()) * value;
+    tables += stencil.faces_of_face().entries() * rounded_number + count(t.faces()) * 2 * rounded_number;
+    tables += count(t.edges()) * (6 * rounded_number + 1);
   }
 
   std::size_t per_cell = vector + number;    // geometry
@@ -93,10 +98,11 @@ std::size_t bytes_of(const FlowCase& settings, const Mesh& mesh) {
   per_face += 6 * number + 2 * vector + 1;  // forces
   per_face += number + 4 * vector;          // momentum
   if (settings.flow.convection != ConvectionScheme::Central) per_face += vector;
-  per_face += vector + sizeof(FaceVector<Real>) + 7 * rounded_vector + 6 * rounded_number + 1;  // its solvers
+  per_face += vector + sizeof(Vector4<Real>) + 7 * rounded_vector + 6 * rounded_number + 1;  // its solvers
   per_face += 3 * solution_history_depth * rounded_vector;                           // and their guesses
   per_face += 5 * number;                                                            // projection
   if (exact) per_face += 4 * number + 2 * vector + 8 * vector + history_of(vector);  // the streamfunction's
+  if (by_multigrid) per_face += 4 * rounded_vector + rounded_number;                 // tangential velocities
   per_face += averages * vector;
   if (settings.time.steady) per_face += vector;  // the velocity of the step before
   const std::size_t per_edge = exact ? 10 * number + history_of(number) + 1 : 0;

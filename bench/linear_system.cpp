@@ -29,6 +29,7 @@
 #include "operators/cell_laplacian.hpp"
 #include "operators/flux_mass.hpp"
 #include "operators/incidence_operator.hpp"
+#include "operators/viscous_form.hpp"
 #include "solvers/auxiliary_space.hpp"
 #include "solvers/conjugate_gradient.hpp"
 #include "solvers/multigrid.hpp"
@@ -173,12 +174,6 @@ struct FreePartOnEdge {
   CURLEW_HOST_DEVICE void operator()(Id<Edge> e) const { value[e] *= free[e]; }
 };
 
-struct ScaledOnEdge {
-  View<Edge, const Real> scale, from;
-  View<Edge, Real> to;
-  CURLEW_HOST_DEVICE void operator()(Id<Edge> e) const { to[e] = scale[e] * from[e]; }
-};
-
 /// R M C on edges that are free. The solver is that of the streamfunction, whose other fields are empty here.
 class RotationMassCurl : public Operator<StreamVelocity, Paired<StreamVelocity>> {
  public:
@@ -215,25 +210,17 @@ class RotationMassCurl : public Operator<StreamVelocity, Paired<StreamVelocity>>
 /// The exact step's preconditioner for this system.
 class EdgePreconditioner : public Preconditioner<StreamVelocity> {
  public:
-  EdgePreconditioner(const Executor& executor, const Mesh& mesh, const std::vector<Real>& inverse_diagonal)
-      : inverse_diagonal_(executor, mesh.topology().edges().size(), "inverse diagonal", "1"),
-        smooth_(executor, mesh, free_edges(inverse_diagonal)) {
-    inverse_diagonal_.copy_from_host(inverse_diagonal);
+  EdgePreconditioner(const Executor& executor, const Mesh& mesh, const FaceMatrix& mass,
+                     const FaceMatrix& viscous, const std::vector<std::uint8_t>& edge_is_free)
+      : space_(executor, mesh, mass, viscous, edge_is_free) {
+    space_.set(1, 0);
   }
   void apply(const Paired<StreamVelocity>& r, StreamVelocity& z) const override {
-    for_each(r.executor(), z.stream.range(),
-             ScaledOnEdge{inverse_diagonal_.view(), r.stream.view(), z.stream.view()});
-    smooth_.add(1, r.stream, z.stream);
+    space_.apply(r.stream, z.stream);
   }
 
  private:
-  static std::vector<std::uint8_t> free_edges(const std::vector<Real>& inverse_diagonal) {
-    std::vector<std::uint8_t> free;
-    for (const Real value : inverse_diagonal) free.push_back(value > 0);
-    return free;
-  }
-  Field<Edge> inverse_diagonal_;
-  mutable AuxiliarySpace smooth_;
+  AuxiliarySpace space_;
 };
 
 void edges(const Mesh& mesh, const std::string& path) {
@@ -265,7 +252,7 @@ void edges(const Mesh& mesh, const std::string& path) {
 
   // The matrix, row by row, of edges that are free; entries of rounding are left out.
   SparseRows rows, gradient;
-  std::vector<Real> inverse_diagonal(edge_count, 0), sum(edge_count, 0), along[3];
+  std::vector<Real> sum(edge_count, 0), along[3];
   const auto& faces_of_face = system.mass().stencil().faces_of_face();
   const auto mass_entry = system.mass().entries(MemorySpace::Host);
   for (const Id<Edge> e : topology.edges()) {
@@ -285,7 +272,6 @@ void edges(const Mesh& mesh, const std::string& path) {
     std::ranges::sort(touched);
     touched.erase(std::unique(touched.begin(), touched.end()), touched.end());
     const Real diagonal = sum[at(e.value())];
-    inverse_diagonal[at(e.value())] = 1 / diagonal;
     rows.columns.push_back(edge_number[at(e.value())]);
     rows.values.push_back(diagonal);
     for (const Index other : touched) {
@@ -335,8 +321,12 @@ void edges(const Mesh& mesh, const std::string& path) {
   }
 
   std::unique_ptr<EdgePreconditioner> preconditioner;
-  const Seconds setup =
-      timed([&] { preconditioner = std::make_unique<EdgePreconditioner>(executor, mesh, inverse_diagonal); });
+  const ViscousForm viscous(executor, mesh, system.mass().stencil());  // not in this system
+  const std::vector<std::uint8_t> free(edge_is_free.begin(), edge_is_free.end());
+  const Seconds setup = timed([&] {
+    preconditioner =
+        std::make_unique<EdgePreconditioner>(executor, mesh, system.mass(), viscous.matrix(), free);
+  });
   StreamVelocity x = alike(like);
   const Seconds product = timed([&] {
     for (int k = 0; k < 10; ++k) system.apply(x, image);

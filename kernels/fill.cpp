@@ -1,8 +1,8 @@
 // Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
 #include "kernels/fill.hpp"
 
-#include "kernels/face_vector.hpp"
 #include "kernels/tensor3.hpp"
+#include "kernels/vector4.hpp"
 
 namespace curlew {
 
@@ -13,7 +13,7 @@ template void fill_values(const Executor&, float*, Index, float);
 template void fill_values(const Executor&, Real*, Index, Real);
 template void fill_values(const Executor&, Vector3*, Index, Vector3);
 template void fill_values(const Executor&, Tensor3*, Index, Tensor3);
-template void fill_values(const Executor&, FaceVector<float>*, Index, FaceVector<float>);
-template void fill_values(const Executor&, FaceVector<Real>*, Index, FaceVector<Real>);
+template void fill_values(const Executor&, Vector4<float>*, Index, Vector4<float>);
+template void fill_values(const Executor&, Vector4<Real>*, Index, Vector4<Real>);
 
 }  // namespace curlew

@@ -12,6 +12,7 @@
 #include "kernels/vector_kernels.hpp"
 #include "mesh/exchange.hpp"
 #include "mesh/slabs.hpp"
+#include "physics/tangential_chebyshev.hpp"
 #include "solvers/auxiliary_space.hpp"
 
 namespace curlew {
@@ -37,7 +38,8 @@ struct ChangeOfVelocityOnFace {
   View<Face, Vector3> velocity;
   CURLEW_HOST_DEVICE void operator()(Id<Face> f) const {
     const Vector3 s = area[f];
-    velocity[f] = (flux[f] / dot(s, s)) * s + scaled_tangential[f] / norm(s);
+    const Real inverse = 1 / norm(s);
+    velocity[f] = inverse * ((inverse * flux[f]) * s + scaled_tangential[f]);
   }
 };
 
@@ -68,9 +70,9 @@ struct SplitForceOnFace {
   View<Face, Vector3> tangential;
   CURLEW_HOST_DEVICE void operator()(Id<Face> f) const {
     const Vector3 s = area[f], force = viscous_factor * viscous_force[f];
-    const Real along = dot(force, s) / dot(s, s);
+    const Real inverse = 1 / norm(s), along = dot(force, s) * inverse * inverse;
     circulation[f] = mass_factor * circulation[f] + along;
-    tangential[f] = hold[f] == FaceHold::All ? Vector3{} : (force - along * s) / norm(s);
+    tangential[f] = hold[f] == FaceHold::All ? Vector3{} : inverse * (force - along * s);
   }
 };
 
@@ -210,19 +212,23 @@ void CurlWithLoops::apply_transpose(const DualCochain<Face>& circulation, Paired
   y.loop.copy_from_host(round);
 }
 
-/// Diagonal scaling of all fields, and for the streamfunction the smooth part of the mass.
+/// Fields one by one: by their diagonals or, in place of that, by what iterates in single precision.
 class ExactFractionalStep::StreamPreconditioner : public Preconditioner<StreamVelocity> {
  public:
-  /// `like` has the extents; `smooth`: null for the diagonals alone.
-  StreamPreconditioner(const StreamVelocity& like, std::unique_ptr<AuxiliarySpace> smooth)
+  /// `like` has the extents; `edges`, `tangential`: null for diagonals.
+  StreamPreconditioner(const StreamVelocity& like, std::unique_ptr<AuxiliarySpace> edges,
+                       std::unique_ptr<TangentialChebyshev> tangential)
       : stream_(like.stream.executor(), like.stream.extent(), "inverse diagonal", "1"),
         loop_(like.stream.executor(), like.loop.extent(), "inverse diagonal", "1"),
         velocity_(like.stream.executor(), like.velocity.extent(), "inverse diagonal", "1"),
-        smooth_(std::move(smooth)) {}
-  /// A diagonal of 0 stands for a value that is held; `mass_factor` is that of the mass in the system.
-  void set(std::span<const Real> stream, std::span<const Real> loop, std::span<const Real> velocity,
-           Real mass_factor) {
-    mass_factor_ = mass_factor;
+        edges_(std::move(edges)),
+        tangential_(std::move(tangential)) {}
+  /// For a times the mass and b times the viscous form. A diagonal of 0 stands for a value that is held.
+  void set(std::span<const Real> stream, std::span<const Real> loop, std::span<const Real> velocity, Real a,
+           Real b) {
+    has_mass_ = a > 0;
+    viscous_factor_ = b;
+    if (edges_ && has_mass_) edges_->set(a, b);
     const auto invert = [](std::span<const Real> diagonal, auto& field) {
       std::vector<Real> inverse;
       for (const Real entry : diagonal) inverse.push_back(entry > 0 ? 1 / entry : 0);
@@ -233,18 +239,25 @@ class ExactFractionalStep::StreamPreconditioner : public Preconditioner<StreamVe
     invert(velocity, velocity_);
   }
   void apply(const Paired<StreamVelocity>& r, StreamVelocity& z) const override {
-    scale_by(stream_, r.stream, z.stream);
+    if (edges_ && has_mass_)
+      edges_->apply(r.stream, z.stream);
+    else
+      scale_by(stream_, r.stream, z.stream);
     scale_by(loop_, r.loop, z.loop);
-    scale_by(velocity_, r.velocity, z.velocity);
-    if (smooth_ && mass_factor_ > 0) smooth_->add(1 / mass_factor_, r.stream, z.stream);
+    if (tangential_ && viscous_factor_ > 0)
+      tangential_->apply(1 / viscous_factor_, r.velocity, z.velocity);
+    else
+      scale_by(velocity_, r.velocity, z.velocity);
   }
 
  private:
   Field<Edge> stream_;
   Field<Loop> loop_;
   Field<Face> velocity_;
-  std::unique_ptr<AuxiliarySpace> smooth_;
-  Real mass_factor_ = 0;
+  std::unique_ptr<AuxiliarySpace> edges_;
+  std::unique_ptr<TangentialChebyshev> tangential_;
+  bool has_mass_ = false;
+  Real viscous_factor_ = 0;
 };
 
 /// [C Z]ᵀ (a M U + b K v) and the tangential part of b K v, U = [C Z] s.
@@ -321,11 +334,15 @@ ExactFractionalStep::ExactFractionalStep(const Executor& executor, const Mesh& m
   }
   free_.copy_from_host(edge_is_free_);
   find_diagonals();
-  std::unique_ptr<AuxiliarySpace> smooth;
-  if (settings_.streamfunction_preconditioning == Preconditioning::Multigrid &&
-      !topology.is_periodic())  // where nodes have no one position
-    smooth = std::make_unique<AuxiliarySpace>(executor, mesh, edge_is_free_);
-  preconditioner_ = std::make_unique<StreamPreconditioner>(unknown_, std::move(smooth));
+  std::unique_ptr<AuxiliarySpace> edges;
+  std::unique_ptr<TangentialChebyshev> tangential;
+  if (settings_.streamfunction_preconditioning == Preconditioning::Multigrid) {
+    if (!topology.is_periodic())  // where nodes have no one position
+      edges = std::make_unique<AuxiliarySpace>(executor, mesh, momentum_.mass().matrix(),
+                                               momentum_.viscous_form().matrix(), edge_is_free_);
+    tangential = std::make_unique<TangentialChebyshev>(momentum_.matrices());
+  }
+  preconditioner_ = std::make_unique<StreamPreconditioner>(unknown_, std::move(edges), std::move(tangential));
 }
 
 ExactFractionalStep::~ExactFractionalStep() = default;
@@ -410,7 +427,7 @@ void ExactFractionalStep::set_preconditioner(Real a, Real b) {
     return sum;
   };
   for (std::size_t f = 0; f < tangential.size(); ++f) tangential[f] = entry(b * tangential_diagonal_[f]);
-  preconditioner_->set(combined(edge_diagonal_), combined(loop_diagonal_), tangential, a);
+  preconditioner_->set(combined(edge_diagonal_), combined(loop_diagonal_), tangential, a, b);
   preconditioner_for_ = {a, b};
 }
 

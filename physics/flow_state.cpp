@@ -35,7 +35,7 @@ void restore(const Domain& domain, const FlowState& state, const std::string& na
 void store(const Domain& domain, const FaceVectors<float>& x, const std::string& name, FlowState& state) {
   FaceVelocity wide(Executor::serial(), x.extent(), x.name(), x.unit());
   std::vector<Vector3> values;
-  for (const FaceVector<float> value : x.to_host()) values.push_back(widened(value));
+  for (const Vector4<float> value : x.to_host()) values.push_back(widened(value));
   wide.copy_from_host(values);
   store(domain, wide, name, state);
 }
@@ -43,7 +43,7 @@ void store(const Domain& domain, const FaceVectors<float>& x, const std::string&
 void restore(const Domain& domain, const FlowState& state, const std::string& name, FaceVectors<float>& x) {
   FaceVelocity wide(Executor::serial(), x.extent(), x.name(), x.unit());
   restore(domain, state, name, wide);
-  std::vector<FaceVector<float>> values;
+  std::vector<Vector4<float>> values;
   for (const Vector3 value : wide.to_host()) values.push_back(rounded<float>(value));
   x.copy_from_host(values);
 }

@@ -1,7 +1,7 @@
 // Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
 #pragma once
 
-#include "kernels/face_vector.hpp"
+#include "kernels/vector4.hpp"
 #include "physics/flow_boundary.hpp"
 
 namespace curlew {
@@ -11,7 +11,7 @@ CURLEW_HOST_DEVICE inline Vector3 along(Vector3 v, Vector3 area) {
 }
 /// The normal is of unit length.
 template <class T>
-CURLEW_HOST_DEVICE inline FaceVector<T> along(FaceVector<T> v, FaceVector<T> normal) {
+CURLEW_HOST_DEVICE inline Vector4<T> along(Vector4<T> v, Vector4<T> normal) {
   return own_dot(v, normal) * normal;
 }
 

@@ -39,6 +39,7 @@ class Momentum {
   void apply_mass(const PrimalCochain<Face>& flux, DualCochain<Face>& circulation) const;
   /// For unit viscosity.
   const ViscousForm& viscous_form() const { return viscous_form_; }
+  const MomentumMatrices& matrices() const { return solver_.matrices(); }
   /// K v.
   void apply_viscous_form(const FaceVelocity& velocity, FaceVelocity& force) const;
 

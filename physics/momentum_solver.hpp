@@ -23,6 +23,8 @@ class MomentumSolver {
   SolveReport solve(Real mass_factor, Real viscous_factor, const DualCochain<Face>& circulation,
                     FaceVelocity& velocity, bool of_step);
 
+  const MomentumMatrices& matrices() const { return matrices_; }
+
   /// Makes the next solves start from no earlier ones.
   void forget();
   /// What the first guesses of the next solves depend on: to be kept over a restart.

@@ -31,16 +31,16 @@ struct MomentumOnFace {
   View<FacePair, const T> mass, viscous;
   T mass_factor, viscous_factor;
   View<Face, const FaceHold> hold;
-  View<Face, const FaceVector<T>> normal, velocity;
-  View<Face, FaceVector<T>> image;
+  View<Face, const Vector4<T>> normal, velocity;
+  View<Face, Vector4<T>> image;
   CURLEW_HOST_DEVICE void operator()(Id<Face> f) const {
-    FaceVector<T> sum{};  // K v and, along the normal, M v
+    Vector4<T> sum{};  // K v and, along the normal, M v
     Id<FacePair> pair(faces_of.start(f));
     for (const auto [g, sign] : faces_of[f]) {
       sum += velocity[g].times(viscous[pair], mass[pair]);
       ++pair;
     }
-    const T inertia = mass_factor * sum.normal;
+    const T inertia = mass_factor * sum.fourth;
     image[f] = free_part(inertia * normal[f] + sum.times(viscous_factor, 0), hold[f], normal[f]);
   }
 };
@@ -48,7 +48,7 @@ struct MomentumOnFace {
 /// Velocities as rows of M and K gather them: with U = v.S beside them.
 struct WithFluxOnFace {
   View<Face, const Vector3> area, velocity;
-  View<Face, FaceVector<Real>> gathered;
+  View<Face, Vector4<Real>> gathered;
   CURLEW_HOST_DEVICE void operator()(Id<Face> f) const {
     const Vector3 v = velocity[f];
     gathered[f] = {v.x, v.y, v.z, dot(v, area[f])};
@@ -64,16 +64,16 @@ struct MomentumResidualOnFace {
   View<Face, const FaceHold> hold;
   View<Face, const Vector3> area;
   View<Face, const Real> circulation;
-  View<Face, const FaceVector<Real>> velocity;
+  View<Face, const Vector4<Real>> velocity;
   View<Face, Vector3> residual;
   CURLEW_HOST_DEVICE void operator()(Id<Face> f) const {
-    FaceVector<Real> sum{};  // K v and M U
+    Vector4<Real> sum{};  // K v and M U
     Id<FacePair> pair(faces_of.start(f));
     for (const auto [g, sign] : faces_of[f]) {
       sum += velocity[g].times(viscous[pair], mass[pair]);
       ++pair;
     }
-    const Real left = circulation[f] - mass_factor * sum.normal;
+    const Real left = circulation[f] - mass_factor * sum.fourth;
     residual[f] = free_part(left * area[f] - viscous_factor * widened(sum), hold[f], area[f]);
   }
 };
@@ -84,8 +84,8 @@ struct TangentialForceOnFace {
   Rows faces_of;
   View<FacePair, const T> viscous;
   View<Face, const FaceHold> hold;
-  View<Face, const FaceVector<T>> normal, velocity;
-  View<Face, FaceVector<T>> image;
+  View<Face, const Vector4<T>> normal, velocity;
+  View<Face, Vector4<T>> image;
   CURLEW_HOST_DEVICE void operator()(Id<Face> f) const {
     image[f] = free_tangential_part(row_times(faces_of, viscous, velocity, f), hold[f], normal[f]);
   }
@@ -128,7 +128,7 @@ struct AddFreePartOnFace {
   Real factor;
   View<Face, const FaceHold> hold;
   View<Face, const Vector3> area;
-  View<Face, const FaceVector<T>> change;
+  View<Face, const Vector4<T>> change;
   View<Face, Vector3> velocity;
   CURLEW_HOST_DEVICE void operator()(Id<Face> f) const {
     const Vector3 v = widened(change[f]), s = area[f];
@@ -138,20 +138,20 @@ struct AddFreePartOnFace {
 
 struct KeepFreePartOnFace {
   View<Face, const FaceHold> hold;
-  View<Face, const FaceVector<float>> normal;
-  View<Face, FaceVector<float>> velocity;
+  View<Face, const Vector4<float>> normal;
+  View<Face, Vector4<float>> velocity;
   CURLEW_HOST_DEVICE void operator()(Id<Face> f) const {
-    const FaceVector<float> v = free_part(velocity[f], hold[f], normal[f]);
-    velocity[f] = v.with_normal(hold[f] == FaceHold::Free ? own_dot(v, normal[f]) : 0.f);
+    const Vector4<float> v = free_part(velocity[f], hold[f], normal[f]);
+    velocity[f] = v.with_fourth(hold[f] == FaceHold::Free ? own_dot(v, normal[f]) : 0.f);
   }
 };
 
 struct KeepFreeTangentialPartOnFace {
   View<Face, const FaceHold> hold;
-  View<Face, const FaceVector<float>> normal;
-  View<Face, FaceVector<float>> velocity;
+  View<Face, const Vector4<float>> normal;
+  View<Face, Vector4<float>> velocity;
   CURLEW_HOST_DEVICE void operator()(Id<Face> f) const {
-    velocity[f] = free_tangential_part(velocity[f], hold[f], normal[f]).with_normal(0);
+    velocity[f] = free_tangential_part(velocity[f], hold[f], normal[f]).with_fourth(0);
   }
 };
 
@@ -187,14 +187,14 @@ struct InverseDiagonalOnFace {
 template <class T>
 struct JacobiOnFace {
   View<Face, const float> along, across;
-  View<Face, const FaceVector<T>> normal, r;
-  View<Face, FaceVector<T>> z;
+  View<Face, const Vector4<T>> normal, r;
+  View<Face, Vector4<T>> z;
   CURLEW_HOST_DEVICE Real operator()(Id<Face> f) const {
-    const FaceVector<T> residual = r[f], n = normal[f];
+    const Vector4<T> residual = r[f], n = normal[f];
     const T part = own_dot(residual, n), divided = static_cast<T>(along[f]) * part;
-    const FaceVector<T> tangential = residual - part * n;
-    const FaceVector<T> result = divided * n + static_cast<T>(across[f]) * tangential;
-    z[f] = result.with_normal(divided);
+    const Vector4<T> tangential = residual - part * n;
+    const Vector4<T> result = divided * n + static_cast<T>(across[f]) * tangential;
+    z[f] = result.with_fourth(divided);
     return dot(residual, result);
   }
 };
@@ -214,7 +214,7 @@ struct SeesGivenOnFace {
 struct GivenOrNormalPartOnFace {
   View<Face, const FaceHold> hold;
   View<Face, const Vector3> area, velocity;
-  View<Face, FaceVector<float>> given;
+  View<Face, Vector4<float>> given;
   CURLEW_HOST_DEVICE void operator()(Id<Face> f) const {
     given[f] = rounded<float>(velocity[f] - free_tangential_part(velocity[f], hold[f], area[f]));
   }
@@ -279,7 +279,7 @@ FaceMatricesIn<T>::FaceMatricesIn(const Executor& executor, const Mesh& mesh, co
   const auto mass_entry = mass_of_fluxes.matrix().entries(MemorySpace::Host);
   const auto viscous_entry = viscous_form.matrix().entries(MemorySpace::Host);
   std::vector<T> mass_entries(table.entries()), viscous_entries(table.entries());
-  std::vector<FaceVector<T>> normals(at(normal.size()));
+  std::vector<Vector4<T>> normals(at(normal.size()));
   parallel_for(normals.size(), [&](std::size_t i) {
     const Id<Face> f(static_cast<Index>(i));
     const Real length = norm(area[f]);

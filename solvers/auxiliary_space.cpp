@@ -1,45 +1,204 @@
 // Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
 #include "solvers/auxiliary_space.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <numeric>
+#include <optional>
 #include <utility>
 
 #include "kernels/for_each.hpp"
+#include "kernels/reduction.hpp"
 #include "mesh/exchange.hpp"
 #include "operators/node_diffusion.hpp"
+#include "solvers/multigrid.hpp"
+#include "solvers/multigrid_kernels.hpp"
+#include "solvers/power_iteration.hpp"
 
 namespace curlew {
 
 namespace {
 
-CURLEW_HOST_DEVICE Real component_of(Vector3 v, int component) {
-  return component == 0 ? v.x : component == 1 ? v.y : v.z;
+using multigrid::Scaling;
+
+/// Between what unknowns there are multigrid takes numbers in two dimensions, and vectors in three.
+CURLEW_HOST_DEVICE float product(float a, float b) {
+  return a * b;
+}
+CURLEW_HOST_DEVICE float product(Vector4<float> a, Vector4<float> b) {
+  return own_dot(a, b);
 }
 
+/// a M + b K between normal parts of face velocities.
+template <class Rows>
+struct CombinedOnFace {
+  Rows faces_of;
+  Real mass_factor, viscous_factor;
+  View<FacePair, const Real> mass, viscous;
+  View<Face, const Vector3> area;
+  View<FacePair, float> entry;
+  CURLEW_HOST_DEVICE void operator()(Id<Face> f) const {
+    const Vector3 normal = area[f] / dot(area[f], area[f]);
+    Id<FacePair> pair(faces_of.start(f));
+    for (const auto [g, sign] : faces_of[f]) {
+      Real sum = mass_factor * mass[pair];
+      if (viscous_factor > 0)
+        sum += viscous_factor * viscous[pair] * (dot(normal, area[g]) / dot(area[g], area[g]));
+      entry[pair] = static_cast<float>(sum);
+      ++pair;
+    }
+  }
+};
+
+/// Of R F C, from rows of F that are whole.
+struct DiagonalOnEdge {
+  Incidence<Edge, Face> faces_of_edge;
+  Incidence<Face, Face> faces_of_face;
+  View<FacePair, const float> entry;
+  View<Edge, float> diagonal;
+  CURLEW_HOST_DEVICE void operator()(Id<Edge> e) const {
+    Real sum = 0;
+    for (const auto [f, sign_of_f] : faces_of_edge[e]) {
+      Id<FacePair> pair(faces_of_face.start(f));
+      for (const auto [g, one] : faces_of_face[f]) {
+        for (const auto [h, sign_of_h] : faces_of_edge[e])
+          if (h == g) sum += sign_of_f * sign_of_h * static_cast<Real>(entry[pair]);
+        ++pair;
+      }
+    }
+    diagonal[e] = static_cast<float>(sum);
+  }
+};
+
+struct InverseOnEdge {
+  View<Edge, const std::uint8_t> free;
+  Real ratio;
+  View<Edge, const float> mass, viscous;
+  View<Edge, float> inverse;
+  CURLEW_HOST_DEVICE void operator()(Id<Edge> e) const {
+    const Real sum = static_cast<Real>(mass[e]) + ratio * static_cast<Real>(viscous[e]);
+    inverse[e] = free[e] && sum > 0 ? static_cast<float>(1 / sum) : 0.f;
+  }
+};
+
+/// Sum over the row of entity i with the signs of an incidence: curl, and rotation.
+template <class Rows, class From, class To>
+CURLEW_HOST_DEVICE float signed_sum(const Rows& rows, View<From, const float> x, Id<To> i) {
+  float sum = 0;
+  for (const auto [j, sign] : rows[i]) sum += static_cast<float>(sign) * x[j];
+  return sum;
+}
+
+template <class Rows>
+struct CurlOnFace {
+  Rows edges_of;
+  View<Edge, const float> x;
+  View<Face, float> flux;
+  CURLEW_HOST_DEVICE void operator()(Id<Face> f) const { flux[f] = signed_sum(edges_of, x, f); }
+};
+
+template <class Rows>
+struct CirculationOnFace {
+  Rows faces_of;
+  View<FacePair, const float> entry;
+  View<Face, const float> flux;
+  View<Face, float> circulation;
+  CURLEW_HOST_DEVICE void operator()(Id<Face> f) const {
+    circulation[f] = row_times(faces_of, entry, flux, f);
+  }
+};
+
+/// The residual rounded to single precision at order one, and the first smoothing step with it from zero.
+struct StartedOnEdge {
+  View<One, const Scaling> scaling;
+  float damping;
+  View<Edge, const Real> residual;
+  View<Edge, const float> inverse_diagonal;
+  View<Edge, float> right_hand_side, x;
+  CURLEW_HOST_DEVICE void operator()(Id<Edge> e) const {
+    const auto b = static_cast<float>(scaling[Id<One>(0)].there * residual[e]);
+    right_hand_side[e] = b;
+    x[e] = damping * (inverse_diagonal[e] * b);
+  }
+};
+
+template <class Rows>
+struct ResidualOnEdge {
+  Rows faces_of;
+  View<Face, const float> circulation;
+  View<Edge, const float> right_hand_side;
+  View<Edge, float> residual;
+  CURLEW_HOST_DEVICE void operator()(Id<Edge> e) const {
+    residual[e] = right_hand_side[e] - signed_sum(faces_of, circulation, e);
+  }
+};
+
+/// The last smoothing step, widened.
+template <class Rows>
+struct FinishedOnEdge {
+  Rows faces_of;
+  View<One, const Scaling> scaling;
+  Real factor;
+  float damping;
+  View<Face, const float> circulation;
+  View<Edge, const float> inverse_diagonal, right_hand_side, x;
+  View<Edge, Real> z;
+  CURLEW_HOST_DEVICE void operator()(Id<Edge> e) const {
+    const float rest = right_hand_side[e] - signed_sum(faces_of, circulation, e);
+    const float last = x[e] + damping * (inverse_diagonal[e] * rest);
+    z[e] = factor * scaling[Id<One>(0)].back * static_cast<Real>(last);
+  }
+};
+
+/// x = D⁻¹ R F C x, for the largest eigenvalue.
+template <class Rows>
+struct ScaledProductOnEdge {
+  Rows faces_of;
+  float factor;
+  View<Face, const float> circulation;
+  View<Edge, const float> inverse_diagonal;
+  View<Edge, float> x;
+  CURLEW_HOST_DEVICE void operator()(Id<Edge> e) const {
+    x[e] = factor * (inverse_diagonal[e] * signed_sum(faces_of, circulation, e));
+  }
+};
+
+struct EnergyOfEdge {
+  View<Edge, const float> inverse_diagonal, x;
+  CURLEW_HOST_DEVICE Real operator()(Id<Edge> e) const {
+    const Real value = static_cast<Real>(x[e]);
+    return inverse_diagonal[e] > 0 ? value * value / static_cast<Real>(inverse_diagonal[e]) : 0;
+  }
+};
+
+struct MagnitudeOfEdge {
+  View<Edge, const Real> value;
+  CURLEW_HOST_DEVICE Real operator()(Id<Edge> e) const { return value[e] < 0 ? -value[e] : value[e]; }
+};
+
+template <class T>
 struct RestrictedOnNode {
   Incidence<Node, Edge> edges_of;
-  int component;
-  View<Edge, const Vector3> share;
-  View<Edge, const Real> residual;
-  View<Node, Real> restricted;
+  View<Edge, const T> share;
+  View<Edge, const float> residual;
+  View<Node, T> restricted;
   CURLEW_HOST_DEVICE void operator()(Id<Node> n) const {
-    Real sum = 0;
-    for (const auto [e, sign] : edges_of[n]) sum += component_of(share[e], component) * residual[e];
+    T sum{};
+    for (const auto [e, sign] : edges_of[n]) sum += residual[e] * share[e];
     restricted[n] = sum;
   }
 };
 
-struct AddProlongedOnEdge {
+template <class T>
+struct AddCorrectionOnEdge {
   Incidence<Edge, Node> nodes_of;
-  int component;
-  Real factor;
-  View<Edge, const Vector3> share;
-  View<Node, const Real> correction;
-  View<Edge, Real> z;
+  View<Edge, const T> share;
+  View<Node, const T> correction;
+  View<Edge, float> x;
   CURLEW_HOST_DEVICE void operator()(Id<Edge> e) const {
-    Real sum = 0;
+    T sum{};
     for (const auto [n, sign] : nodes_of[e]) sum += correction[n];
-    z[e] += factor * component_of(share[e], component) * sum;
+    x[e] += product(share[e], sum);
   }
 };
 
@@ -52,55 +211,266 @@ IncidenceTable<From, To> identity(Index size) {
   return IncidenceTable<From, To>(std::move(starts), std::move(entries));
 }
 
-}  // namespace
+/// x += Π L⁻¹ Πᵀ r.
+class Correction {
+ public:
+  virtual ~Correction() = default;
+  virtual void add(const Field<Edge, float>& r, Field<Edge, float>& x) = 0;
+};
 
-AuxiliarySpace::AuxiliarySpace(const Executor& executor, const Mesh& mesh,
-                               const std::vector<std::uint8_t>& edge_is_free)
-    : executor_(executor),
-      mesh_(mesh),
-      first_component_(mesh.topology().dimension() == 2 ? 2 : 0),
-      restricted_(executor, mesh.domain().extent<Node>(), "restricted residual", "1"),
-      correction_(executor, restricted_.extent(), "correction", "1") {
-  const Topology& topology = mesh.topology();
-  const bool flat = topology.dimension() == 2;
-  nodes_of_edge_ = flat ? identity<Edge, Node>(topology.edges().size()) : topology.nodes_of_edge();
-  edges_of_node_ = flat ? identity<Node, Edge>(topology.edges().size()) : topology.edges_of_node();
+template <class T>
+class NodeCorrection : public Correction {
+ public:
+  /// `share`: of an edge, to each of its nodes [m]; 0 where it is held.
+  NodeCorrection(const Executor& executor, const Mesh& mesh, IncidenceTable<Edge, Node> nodes_of_edge,
+                 IncidenceTable<Node, Edge> edges_of_node, std::vector<T> share, SymmetricMatrix matrix,
+                 std::optional<std::vector<Tensor3>> stiffness)
+      : executor_(executor),
+        mesh_(mesh),
+        nodes_of_edge_(std::move(nodes_of_edge)),
+        edges_of_node_(std::move(edges_of_node)),
+        share_(std::move(share)),
+        restricted_(executor, mesh.domain().extent<Node>(), "restricted residual", "1"),
+        correction_(alike(restricted_)),
+        multigrid_(executor, mesh.domain(), std::move(matrix), std::move(stiffness)) {}
 
-  std::vector<Vector3> share(at(topology.edges().size()), Vector3{});
-  std::vector<std::uint8_t> node_is_free(at(topology.nodes().size()), 1);
-  for (const Id<Edge> e : topology.edges()) {
-    const auto nodes = nodes_of_edge_[e];
-    if (edge_is_free[at(e.value())] == 0) {
-      for (const auto [n, sign] : nodes) node_is_free[at(n.value())] = 0;
-    } else if (flat) {
-      share[at(e.value())] = {0, 0, 1};
-    } else {
-      for (const auto [n, sign] : nodes)
-        share[at(e.value())] += (sign / 2) * mesh.geometry().node_positions()[at(n.value())];
-    }
+  void add(const Field<Edge, float>& r, Field<Edge, float>& x) override {
+    const MemorySpace space = executor_.space();
+    const View<Edge, const T> share(share_.data(space), x.size());
+    exchange_ghosts(mesh_.domain(), r);
+    for_each(executor_, restricted_.owned(),
+             RestrictedOnNode<T>{edges_of_node_.view(space), share, r.view(), restricted_.view()});
+    multigrid_.apply(restricted_, correction_);
+    exchange_ghosts(mesh_.domain(), correction_);
+    for_each(executor_, x.owned(),
+             AddCorrectionOnEdge<T>{nodes_of_edge_.view(space), share, std::as_const(correction_).view(),
+                                    x.view()});
   }
-  share_ = ConstantArray<Vector3>(std::move(share));
 
-  SymmetricMatrix matrix =
-      NodeDiffusion(Executor::serial(), mesh, std::vector<Real>(at(topology.cells().size()), 1)).matrix();
-  hold(matrix, [&](std::size_t n) { return node_is_free[n] == 0; });
-  multigrid_ = std::make_unique<Multigrid<PrimalCochain<Node>>>(executor, mesh.domain(), std::move(matrix));
+ private:
+  Executor executor_;
+  const Mesh& mesh_;
+  IncidenceTable<Edge, Node> nodes_of_edge_;
+  IncidenceTable<Node, Edge> edges_of_node_;
+  ConstantArray<T> share_;
+  Field<Node, T> restricted_, correction_;
+  MultigridInSingle<T> multigrid_;
+};
+
+SymmetricMatrix diffusion_between_nodes(const Mesh& mesh) {
+  const std::vector<Real> one(at(mesh.topology().cells().size()), 1);
+  return NodeDiffusion(Executor::serial(), mesh, one).matrix();
 }
 
-void AuxiliarySpace::add(Real factor, const DualCochain<Edge>& r, PrimalCochain<Edge>& z) {
-  const MemorySpace space = executor_.space();
-  const Range<Edge> edges(0, nodes_of_edge_.rows());
-  const View<Edge, const Vector3> share(share_.data(space), edges.size());
-  exchange_ghosts(mesh_.domain(), r);
-  for (int component = first_component_; component < 3; ++component) {
-    for_each(executor_, restricted_.range(),
-             RestrictedOnNode{edges_of_node_.view(space), component, share, r.view(), restricted_.view()});
-    multigrid_->apply(restricted_, correction_);
-    exchange_ghosts(mesh_.domain(), correction_);
-    for_each(executor_, edges,
-             AddProlongedOnEdge{nodes_of_edge_.view(space), component, factor, share,
-                                std::as_const(correction_).view(), z.view()});
+/// Nodes, which are edges, are held where these are.
+std::unique_ptr<Correction> correction_in_plane(const Executor& executor, const Mesh& mesh,
+                                                const std::vector<std::uint8_t>& edge_is_free) {
+  SymmetricMatrix matrix = diffusion_between_nodes(mesh);
+  hold(matrix, [&](std::size_t n) { return edge_is_free[n] == 0; });
+  const Index edges = mesh.topology().edges().size();
+  return std::make_unique<NodeCorrection<float>>(
+      executor, mesh, identity<Edge, Node>(edges), identity<Node, Edge>(edges),
+      std::vector<float>(edge_is_free.begin(), edge_is_free.end()), std::move(matrix), std::nullopt);
+}
+
+/// `diagonal`: of R M C, of all edges of the rank's own nodes.
+std::unique_ptr<Correction> correction_in_space(const Executor& executor, const Mesh& mesh,
+                                                const std::vector<std::uint8_t>& edge_is_free,
+                                                const std::vector<float>& diagonal) {
+  const Topology& topology = mesh.topology();
+  std::vector<Vector3> along(at(topology.edges().size()));
+  std::vector<Vector4<float>> share(along.size());
+  for (const Id<Edge> e : topology.edges()) {
+    for (const auto [n, sign] : topology.nodes_of_edge()[e])
+      along[at(e.value())] += sign * mesh.geometry().node_positions()[at(n.value())];
+    if (edge_is_free[at(e.value())] != 0) share[at(e.value())] = rounded<float>(0.5 * along[at(e.value())]);
   }
+  std::vector<Tensor3> stiffness(at(mesh.domain().extent<Node>().owned));
+  for (std::size_t n = 0; n < stiffness.size(); ++n) {
+    for (const auto [e, sign] : topology.edges_of_node()[Id<Node>(static_cast<Index>(n))]) {
+      const std::size_t i = at(e.value());
+      if (edge_is_free[i] == 0) stiffness[n] += Real(diagonal[i]) / 2 * outer(along[i], along[i]);
+    }
+  }
+  return std::make_unique<NodeCorrection<Vector4<float>>>(
+      executor, mesh, topology.nodes_of_edge(), topology.edges_of_node(), std::move(share),
+      diffusion_between_nodes(mesh), std::move(stiffness));
+}
+
+}  // namespace
+
+class AuxiliarySpace::Implementation {
+ public:
+  Implementation(const Executor& executor, const Mesh& mesh, const FaceMatrix& mass,
+                 const FaceMatrix& viscous, const std::vector<std::uint8_t>& edge_is_free)
+      : executor_(executor.among(mesh.domain().shared_communicator())),
+        mesh_(mesh),
+        mass_(mass),
+        viscous_(viscous),
+        entries_(executor.space(), mass.stencil().faces_of_face().entries()),
+        scaling_(executor.space(), 1),
+        free_(executor, mesh.domain().extent<Edge>(), "free", "1"),
+        inverse_diagonal_(executor, free_.extent(), "inverse diagonal", "1"),
+        right_hand_side_(alike(inverse_diagonal_)),
+        x_(alike(inverse_diagonal_)),
+        residual_(alike(inverse_diagonal_)),
+        flux_(executor, mesh.domain().extent<Face>(), "flux", "1"),
+        circulation_(alike(flux_)) {
+    free_.copy_from_host(edge_is_free);
+    by_mass_.emplace(part(1, 0));
+    exchange_ghosts(mesh.domain(), by_mass_->diagonal);
+    const bool plane = mesh.topology().dimension() == 2;
+    correction_ = plane ? correction_in_plane(executor, mesh, edge_is_free)
+                        : correction_in_space(executor, mesh, edge_is_free, by_mass_->diagonal.to_host());
+  }
+
+  void set(Real a, Real b) {
+    REQUIRE(a > 0 && b >= 0, "the auxiliary space needs a mass");
+    factor_ = 1 / a;
+    if (ratio_ == b / a) return;
+    ratio_ = b / a;
+    if (ratio_ > 0 && !by_viscosity_) by_viscosity_.emplace(part(0, 1));
+    combine(1, ratio_);
+    invert(by_mass_->diagonal, ratio_, (ratio_ > 0 ? by_viscosity_ : by_mass_)->diagonal);
+    const Real largest =
+        std::max(by_mass_->largest_eigenvalue, ratio_ > 0 ? by_viscosity_->largest_eigenvalue : Real(0));
+    // Smallest on the upper three quarters of the eigenvalues; there are none where all edges are held.
+    damping_ = largest > 0 ? static_cast<float>(2 / (1.25 * largest)) : 0.f;
+  }
+
+  void apply(View<Edge, const Real> r, View<Edge, Real> z) {
+    const Range<Edge> edges = x_.owned();
+    const View<One, Scaling> scaling(scaling_.data(), 1);
+    maximum(executor_, edges, MagnitudeOfEdge{r}, &scaling_.data()->largest);
+    for_each(executor_, Range<One>(0, 1), multigrid::ScalingFromLargest{scaling});
+    const auto inverse = std::as_const(inverse_diagonal_).view();
+    for_each(executor_, edges,
+             StartedOnEdge{scaling, damping_, r, inverse, right_hand_side_.view(), x_.view()});
+    const auto circulation = std::as_const(circulation_).view();
+    const auto right_hand_side = std::as_const(right_hand_side_).view();
+    visit_product([&](Range<Edge> range, auto faces_of) {
+      for_each(executor_, range,
+               ResidualOnEdge<decltype(faces_of)>{faces_of, circulation, right_hand_side, residual_.view()});
+    });
+    correction_->add(residual_, x_);
+    visit_product([&](Range<Edge> range, auto faces_of) {
+      for_each(executor_, range,
+               FinishedOnEdge<decltype(faces_of)>{faces_of, scaling, factor_, damping_, circulation, inverse,
+                                                  right_hand_side, std::as_const(x_).view(), z});
+    });
+  }
+  Index size() const { return x_.size(); }
+  const Executor& executor() const { return executor_; }
+
+ private:
+  /// What depends on one of the two matrices.
+  struct Part {
+    Field<Edge, float> diagonal;
+    Real largest_eigenvalue;  ///< of R F C scaled to a diagonal of one
+  };
+
+  View<FacePair, const float> entries() const {
+    return View<FacePair, const float>(entries_.data(), static_cast<Index>(entries_.size()));
+  }
+
+  /// F = a M + b K.
+  void combine(Real a, Real b) {
+    const MemorySpace space = executor_.space();
+    mass_.stencil().visit_parts(space, flux_.range(), [&](Range<Face> range, auto rows) {
+      for_each(
+          executor_, range,
+          CombinedOnFace<decltype(rows)>{
+              rows, a, b, mass_.entries(space), viscous_.entries(space), mesh_.geometry().face_areas(space),
+              View<FacePair, float>(entries_.data(), static_cast<Index>(entries_.size()))});
+    });
+  }
+
+  /// Of mass + ratio viscous.
+  void invert(const Field<Edge, float>& mass, Real ratio, const Field<Edge, float>& viscous) {
+    for_each(executor_, inverse_diagonal_.owned(),
+             InverseOnEdge{std::as_const(free_).view(), ratio, mass.view(), viscous.view(),
+                           inverse_diagonal_.view()});
+  }
+
+  /// Of F = a M + b K.
+  Part part(Real a, Real b) {
+    const MemorySpace space = executor_.space();
+    combine(a, b);
+    Part part{alike(inverse_diagonal_), 0};
+    for_each(executor_, part.diagonal.owned(),
+             DiagonalOnEdge{mesh_.topology().faces_of_edge().view(space),
+                            mass_.stencil().faces_of_face().view(space), entries(), part.diagonal.view()});
+    invert(part.diagonal, 0, part.diagonal);
+    const Halo<Edge>& halo = mesh_.domain().halo<Edge>();
+    std::vector<float> start(at(x_.size()));
+    for (const Id<Edge> e : x_.owned())
+      start[at(e.value())] = static_cast<float>(hashed_number(halo.global(e)));
+    x_.copy_from_host(start);
+    const auto inverse = std::as_const(inverse_diagonal_).view();
+    const auto length = [&] {
+      return std::sqrt(sum(executor_, x_.owned(), EnergyOfEdge{inverse, std::as_const(x_).view()}));
+    };
+    const auto multiply = [&](Real factor) {
+      visit_product([&](Range<Edge> range, auto rows) {
+        for_each(executor_, range,
+                 ScaledProductOnEdge<decltype(rows)>{rows, static_cast<float>(factor),
+                                                     std::as_const(circulation_).view(), inverse, x_.view()});
+      });
+    };
+    part.largest_eigenvalue = largest_eigenvalue_by_powers(length, multiply);
+    return part;
+  }
+
+  /// Calls `launch(range, rows)` for the rank's own edges with the faces about them, when F C x is there.
+  /// Rows of F are whole for those: the rank has the cells on both sides of them with all their faces.
+  template <class Launch>
+  void visit_product(const Launch& launch) {
+    const MemorySpace space = executor_.space();
+    const Topology& topology = mesh_.topology();
+    const auto curl = [&](Range<Face> wanted) {
+      topology.edges_of_face().visit_parts(space, wanted, [&](Range<Face> range, auto rows) {
+        for_each(executor_, range, CurlOnFace<decltype(rows)>{rows, std::as_const(x_).view(), flux_.view()});
+      });
+    };
+    launch_with_ghosts(mesh_.domain(), flux_.range(), curl, x_);
+    mass_.stencil().visit_parts(space, flux_.range(), [&](Range<Face> range, auto rows) {
+      for_each(executor_, range,
+               CirculationOnFace<decltype(rows)>{rows, entries(), std::as_const(flux_).view(),
+                                                 circulation_.view()});
+    });
+    topology.faces_of_edge().visit_parts(space, x_.owned(), launch);
+  }
+
+  Executor executor_;
+  const Mesh& mesh_;
+  const FaceMatrix &mass_, &viscous_;
+  Buffer<float> entries_;  // of F
+  Buffer<Scaling> scaling_;
+  Field<Edge, std::uint8_t> free_;
+  Field<Edge, float> inverse_diagonal_;  // of R F C; 0 where edges are held
+  Field<Edge, float> right_hand_side_, x_, residual_;
+  Field<Face, float> flux_, circulation_;
+  std::optional<Part> by_mass_, by_viscosity_;  // the latter once it is needed
+  std::unique_ptr<Correction> correction_;
+  Real ratio_ = -1;  // of the viscous form to the mass in F
+  Real factor_ = 1;
+  float damping_ = 0;
+};
+
+AuxiliarySpace::AuxiliarySpace(const Executor& executor, const Mesh& mesh, const FaceMatrix& mass,
+                               const FaceMatrix& viscous, const std::vector<std::uint8_t>& edge_is_free)
+    : implementation_(std::make_unique<Implementation>(executor, mesh, mass, viscous, edge_is_free)) {}
+
+AuxiliarySpace::~AuxiliarySpace() = default;
+
+void AuxiliarySpace::set(Real a, Real b) {
+  implementation_->set(a, b);
+}
+
+void AuxiliarySpace::apply(const DualCochain<Edge>& r, PrimalCochain<Edge>& z) const {
+  require_fits(r, implementation_->size(), implementation_->executor());
+  require_fits(z, implementation_->size(), implementation_->executor());
+  implementation_->apply(r.view(), z.view());
 }
 
 }  // namespace curlew

@@ -1,40 +1,43 @@
 // Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <vector>
 
 #include "mesh/mesh.hpp"
-#include "solvers/multigrid.hpp"
+#include "operators/face_matrix.hpp"
 
 namespace curlew {
 
-/// The smooth part of a preconditioner for R M C on edges, Π K⁻¹ Πᵀ: Π interpolates a vector at nodes to its
-/// integrals along edges, and K is the diffusion of each of its components between nodes, for which one cycle
-/// of multigrid stands. Together with a diagonal, which sees the rest, it makes the number of iterations
-/// hardly depend on the mesh: Hiptmair & Xu, SINUM 45 (2007). Gradients, which R M C does not see, need
-/// nothing.
+/// Preconditioner for R (a M + b K) C on edges, K between the normal parts of face velocities: damped Jacobi
+/// before and after the correction Π L⁻¹ Πᵀ in an auxiliary space, where Π interpolates a vector at nodes to
+/// its integrals along edges, and L is the diffusion of each of its components between nodes, for which one
+/// cycle of multigrid stands. The number of iterations then hardly depends on the mesh: Hiptmair & Xu, SINUM
+/// 45 (2007). Gradients, which R M C does not see, need nothing.
 ///
-/// In two dimensions edges are nodes and Π is the identity.
+/// Where edges are held, along walls, vectors may still point away from the wall: a held edge e stiffens L at
+/// its ends by the energy m_ee e eᵀ / 2 that Π loses there, m the diagonal of R M C.
+///
+/// In two dimensions edges are nodes, Π is the identity, and nodes are held where edges are.
+///
+/// In single precision on residuals brought to order one. Symmetric, positive where edges are free.
 class AuxiliarySpace {
  public:
-  /// `edge_is_free`: 0 where the value on an edge is held; nodes of such edges are held as well. Throws Error
-  /// on a periodic mesh.
-  AuxiliarySpace(const Executor& executor, const Mesh& mesh, const std::vector<std::uint8_t>& edge_is_free);
+  /// `mass`, `viscous`: M and K on face velocities; with `mesh` they outlive this. `edge_is_free`: 0 where
+  /// the value on an edge is held. Throws Error on a periodic mesh, whose nodes have no one position.
+  AuxiliarySpace(const Executor& executor, const Mesh& mesh, const FaceMatrix& mass,
+                 const FaceMatrix& viscous, const std::vector<std::uint8_t>& edge_is_free);
+  ~AuxiliarySpace();
 
-  /// z += factor Π K⁻¹ Πᵀ r.
-  void add(Real factor, const DualCochain<Edge>& r, PrimalCochain<Edge>& z);
+  /// For which system, a > 0, b >= 0.
+  void set(Real a, Real b);
+  /// z = B r. Ghosts of r are not read, those of z not written. z is 0 where edges are held.
+  void apply(const DualCochain<Edge>& r, PrimalCochain<Edge>& z) const;
 
  private:
-  Executor executor_;
-  const Mesh& mesh_;
-  int first_component_;  // the others before it are zero: in two dimensions only the last is there
-  IncidenceTable<Edge, Node> nodes_of_edge_;
-  IncidenceTable<Node, Edge> edges_of_node_;
-  ConstantArray<Vector3> share_;  // of an edge, to each of its nodes [m]; 0 where it is held
-  DualCochain<Node> restricted_;
-  PrimalCochain<Node> correction_;
-  std::unique_ptr<Multigrid<PrimalCochain<Node>>> multigrid_;
+  class Implementation;
+  std::unique_ptr<Implementation> implementation_;
 };
 
 }  // namespace curlew

@@ -1,181 +1,49 @@
 // Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
 #include "solvers/multigrid.hpp"
 
-#include <cmath>
+#include <algorithm>
+#include <array>
+#include <bit>
 #include <optional>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
-#include "kernels/factor.hpp"
 #include "kernels/field.hpp"
 #include "kernels/for_each.hpp"
-#include "kernels/incidence.hpp"
 #include "kernels/reduction.hpp"
 #include "mesh/entities.hpp"
 #include "mesh/exchange.hpp"
+#include "solvers/chebyshev.hpp"
 #include "solvers/multigrid_hierarchy.hpp"
+#include "solvers/multigrid_kernels.hpp"
 
 namespace curlew {
 
 namespace {
 
-struct Entry;  // entity tag: an entry of a table
+using namespace multigrid;
 
-using UnknownTable = IncidenceTable<Unknown, Unknown>;
-using Unknowns = Incidence<Unknown, Unknown>;
-
-/// sum_k c_k x_k over row i of a table with one coefficient per entry.
-template <class Rows>
-CURLEW_HOST_DEVICE float row_product(const Rows& rows, View<Entry, const float> coefficient,
-                                     View<Unknown, const float> x, Id<Unknown> i) {
-  Id<Entry> entry(rows.start(i));
-  float sum = 0;
-  for (const auto [j, sign] : rows[i]) {
-    sum += coefficient[entry] * x[j];
-    ++entry;
-  }
-  return sum;
+/// Out of `size` rows of numbers.
+std::vector<Block<float>> blocks(const std::vector<float>& rows, Index, Block<float>) {
+  std::vector<Block<float>> result;
+  for (const float entry : rows) result.push_back({entry});
+  return result;
 }
-
-/// A Chebyshev step: d = momentum d + gain (b - A x), next = x + d; A has a diagonal of one.
-template <class Rows>
-struct ChebyshevStepOnUnknown {
-  Rows neighbours_of;
-  View<Entry, const float> coefficient;
-  float momentum, gain;
-  View<Unknown, const float> right_hand_side, x;
-  View<Unknown, float> step, next;
-  CURLEW_HOST_DEVICE void operator()(Id<Unknown> i) const {
-    const float image = x[i] + row_product(neighbours_of, coefficient, x, i);
-    const float d = momentum * step[i] + gain * (right_hand_side[i] - image);
-    step[i] = d;
-    next[i] = x[i] + d;
-  }
-};
-
-template <class Rows>
-struct ResidualOnUnknown {
-  Rows neighbours_of;
-  View<Entry, const float> coefficient;
-  View<Unknown, const float> right_hand_side, x;
-  View<Unknown, float> residual;
-  CURLEW_HOST_DEVICE void operator()(Id<Unknown> i) const {
-    residual[i] = right_hand_side[i] - (x[i] + row_product(neighbours_of, coefficient, x, i));
-  }
-};
-
-/// The residual of the finer level, gathered, and the first Chebyshev step with it from zero.
-struct RestrictedOnUnknown {
-  Unknowns fine_of;
-  View<Entry, const float> weight;
-  float gain;
-  View<Unknown, const float> fine_residual;
-  View<Unknown, float> right_hand_side, step, x;
-  CURLEW_HOST_DEVICE void operator()(Id<Unknown> i) const {
-    const float b = row_product(fine_of, weight, fine_residual, i);
-    right_hand_side[i] = b;
-    step[i] = gain * b;
-    x[i] = gain * b;
-  }
-};
-
-struct ProlongedOnUnknown {
-  Unknowns coarse_of;
-  View<Entry, const float> weight;
-  View<Unknown, const float> coarse;
-  View<Unknown, float> x;
-  CURLEW_HOST_DEVICE void operator()(Id<Unknown> i) const {
-    x[i] += row_product(coarse_of, weight, coarse, i);
-  }
-};
-
-/// The first Chebyshev step from zero.
-struct StartedOnUnknown {
-  float gain;
-  View<Unknown, const float> right_hand_side;
-  View<Unknown, float> step, x;
-  CURLEW_HOST_DEVICE void operator()(Id<Unknown> i) const {
-    step[i] = gain * right_hand_side[i];
-    x[i] = gain * right_hand_side[i];
-  }
-};
-
-struct TakenOnUnknown {
-  View<Unknown, const Index> place;
-  View<Unknown, const float> from;
-  View<Unknown, float> to;
-  CURLEW_HOST_DEVICE void operator()(Id<Unknown> i) const { to[i] = from[Id<Unknown>(place[i])]; }
-};
-
-struct DenseProductOnUnknown {
-  Index size;
-  View<Entry, const float> matrix;
-  View<Unknown, const float> right_hand_side;
-  View<Unknown, float> x;
-  CURLEW_HOST_DEVICE void operator()(Id<Unknown> i) const {
-    Id<Entry> entry(i.value() * size);
-    float sum = 0;
-    for (const Id<Unknown> j : Range<Unknown>(0, size)) {
-      sum += matrix[entry] * right_hand_side[j];
-      ++entry;
+std::vector<Block<Vector>> blocks(const std::vector<float>& rows, Index size, Block<Vector>) {
+  std::vector<Block<Vector>> result;
+  if (rows.empty()) return result;
+  for (Index i = 0; i < size; ++i) {
+    for (Index j = 0; j < size; ++j) {
+      const auto column = [&](Index c) {
+        const auto entry = [&](Index r) { return rows[at((3 * i + r) * 3 * size + 3 * j + c)]; };
+        return Vector(entry(0), entry(1), entry(2), 0);
+      };
+      result.push_back({{column(0), column(1), column(2)}});
     }
-    x[i] = sum;
   }
-};
-
-/// What takes a residual to order one and back: a power of two, so that scaling rounds nothing.
-struct Scaling {
-  Real largest;      ///< of the residual
-  Real there, back;  ///< both 0 where the residual is
-};
-
-struct ScalingFromLargest {
-  View<One, Scaling> scaling;
-  CURLEW_HOST_DEVICE void operator()(Id<One> one) const {
-    Scaling& s = scaling[one];
-    s.there = s.largest > 0 ? std::ldexp(Real(1), -std::ilogb(s.largest)) : Real(0);
-    s.back = s.there > 0 ? 1 / s.there : Real(0);
-  }
-};
-
-/// The residual rounded to single precision in the scaling of the finest level, and the first Chebyshev step
-/// with it from zero.
-template <class E>
-struct RoundedOnUnknown {
-  View<Unknown, const Real> scale;
-  View<One, const Scaling> scaling;
-  View<E, const Real> residual;
-  float gain;
-  View<Unknown, float> right_hand_side, step, x;
-  CURLEW_HOST_DEVICE void operator()(Id<Unknown> i) const {
-    const auto b = static_cast<float>(scaling[Id<One>(0)].there * scale[i] * residual[Id<E>(i.value())]);
-    right_hand_side[i] = b;
-    step[i] = gain * b;
-    x[i] = gain * b;
-  }
-};
-
-template <class E>
-struct WidenedOnEntity {
-  View<Unknown, const Real> scale;
-  View<One, const Scaling> scaling;
-  View<Unknown, const float> x;
-  View<E, Real> z;
-  CURLEW_HOST_DEVICE void operator()(Id<E> i) const {
-    const Id<Unknown> unknown(i.value());
-    z[i] = scaling[Id<One>(0)].back * scale[unknown] * static_cast<Real>(x[unknown]);
-  }
-};
-
-template <class E>
-struct ScaledMagnitudeOfEntity {
-  View<Unknown, const Real> scale;
-  View<E, const Real> residual;
-  CURLEW_HOST_DEVICE Real operator()(Id<E> i) const {
-    const Real value = scale[Id<Unknown>(i.value())] * residual[i];
-    return value < 0 ? -value : value;
-  }
-};
+  return result;
+}
 
 /// A sparse matrix in single precision where kernels find it.
 class SparseOperator {
@@ -214,35 +82,30 @@ class LevelDomain {
 };
 
 /// What is asked of a level and what it answers.
+template <class T>
 struct LevelVectors {
-  LevelVectors(const Executor& executor, Extent extent)
+  LevelVectors(const Executor& executor, Extent extent, std::vector<Vector> inverse)
       : right_hand_side(executor, extent, "right-hand side", "1"),
         x(executor, extent, "correction", "1"),
-        step(alike(x)) {}
-  Field<Unknown, float> right_hand_side, x, step;
-};
-
-struct ChebyshevCoefficients {
-  float momentum, gain;
-};
-
-/// Steps of the polynomial that is smallest on [largest / width, largest]: Saad, Iterative Methods (2003),
-/// algorithm 12.1.
-std::vector<ChebyshevCoefficients> chebyshev(Real largest, Real width, int degree) {
-  const Real middle = largest * (1 + 1 / width) / 2, half = largest * (1 - 1 / width) / 2;
-  const Real sigma = middle / half;
-  std::vector<ChebyshevCoefficients> steps{{0, static_cast<float>(1 / middle)}};
-  Real rho = 1 / sigma;
-  for (int k = 1; k < degree; ++k) {
-    const Real next = 1 / (2 * sigma - rho);
-    steps.push_back({static_cast<float>(next * rho), static_cast<float>(2 * next / half)});
-    rho = next;
+        step(alike(x)),
+        inverse_diagonal(std::move(inverse)) {}
+  Diagonal<T> diagonal(MemorySpace space) const {
+    if constexpr (std::is_same_v<T, float>)
+      return {};
+    else
+      return {
+          View<Unknown, const T>(inverse_diagonal.data(space), static_cast<Index>(inverse_diagonal.size()))};
   }
-  return steps;
-}
+  Start<T> start(MemorySpace space, float gain) {
+    return {diagonal(space), gain, right_hand_side.view(), step.view(), x.view()};
+  }
+  Field<Unknown, T> right_hand_side, x, step;
+  ConstantArray<Vector> inverse_diagonal;  // none for numbers
+};
 
 }  // namespace
 
+template <class T>
 class MultigridCycle {
  public:
   /// `entities`: how many values residuals and corrections have.
@@ -252,7 +115,7 @@ class MultigridCycle {
         entities_(entities),
         scaling_(executor.space(), 1),
         scale_(std::move(hierarchy.scale)),
-        inverse_(std::move(hierarchy.coarsest_inverse)),
+        inverse_(blocks(hierarchy.coarsest_inverse, hierarchy.levels.back().unknowns.owned, Block<T>())),
         complexity_(hierarchy.operator_complexity),
         divided_(hierarchy.divided) {
     for (MultigridHierarchy::Level& level : hierarchy.levels) {
@@ -262,99 +125,137 @@ class MultigridCycle {
       std::vector<ChebyshevCoefficients> steps = chebyshev(level.largest_eigenvalue, width, degree);
       levels_.emplace_back(executor, std::move(unknowns), std::move(level), std::move(steps));
     }
-    if (divided_ < levels_.size()) share_.emplace(executor, std::move(hierarchy.places));
+    if (divided_ < levels_.size())
+      share_.emplace(executor, std::move(hierarchy.places), levels_[divided_].inverse_diagonal);
   }
 
+  /// z = B r for a residual of any size.
   template <class E>
-  void apply(View<E, const Real> r, View<E, Real> z) {
-    LevelVectors& finest = own_vectors(0);
-    const Range<Unknown> unknowns = finest.x.owned();
-    const Range<E> range(0, unknowns.size());
-    const View<Unknown, const Real> scale(scale_.data(executor_.space()), range.size());
+  void apply_to_any(View<E, const Real> r, View<E, Real> z) {
+    const Range<E> range(0, own_vectors(0).x.owned().size());
+    const View<Unknown, const Real> scale = scale_of(range.size());
     const View<One, Scaling> scaling(scaling_.data(), 1);
     maximum(executor_, range, ScaledMagnitudeOfEntity<E>{scale, r}, &scaling_.data()->largest);
     for_each(executor_, Range<One>(0, 1), ScalingFromLargest{scaling});
-    for_each(executor_, unknowns,
-             RoundedOnUnknown<E>{scale, scaling, r, levels_[0].smoother[0].gain,
-                                 finest.right_hand_side.view(), finest.step.view(), finest.x.view()});
-    run(0);
-    if (divided_ == 0) {
-      for_each(
-          executor_, unknowns,
-          TakenOnUnknown{View<Unknown, const Index>(share_->place.data(executor_.space()), unknowns.size()),
-                         std::as_const(levels_[0].x).view(), finest.x.view()});
-    }
-    for_each(executor_, range, WidenedOnEntity<E>{scale, scaling, std::as_const(finest.x).view(), z});
+    run_from([&](const Start<T>& start) { return RoundedOnUnknown<E>{scale, scaling, r, start}; });
+    for_each(executor_, range, WidenedOnEntity<E>{scale, scaling, std::as_const(own_vectors(0).x).view(), z});
+  }
+  /// For one of order one.
+  template <class E>
+  void apply(View<E, const T> r, View<E, T> z) {
+    const Range<E> range(0, own_vectors(0).x.owned().size());
+    const View<Unknown, const Real> scale = scale_of(range.size());
+    run_from([&](const Start<T>& start) { return ScaledOnUnknown<E, T>{scale, r, start}; });
+    for_each(executor_, range, UnscaledOnEntity<E, T>{scale, std::as_const(own_vectors(0).x).view(), z});
   }
 
   int levels() const { return static_cast<int>(levels_.size()); }
   Real operator_complexity() const { return complexity_; }
   std::size_t bytes() const {
-    constexpr std::size_t number = sizeof(float), given = sizeof(Real);
-    // Largest residual, rounding, widening; residual, scale and correction are given in Real.
-    std::size_t total = scale_.size() * (7 * given + 4 * number);
+    constexpr std::size_t number = sizeof(T);
+    // Into the scaling and out of it. Numbers, given in Real, are read once more for the largest.
+    std::size_t total = scale_.size() * (std::is_same_v<T, float> ? 7 * sizeof(Real) + 4 * number
+                                                                  : 2 * sizeof(Real) + 6 * number);
     for (std::size_t l = 0; l < levels_.size(); ++l) {
       const Level& level = levels_[l];
       const std::size_t unknowns = at(level.x.owned().size());
+      const std::size_t diagonal = level.inverse_diagonal.size() * sizeof(Vector);
       if (l + 1 == levels_.size() && inverse_.size() > 0) {
-        total += (inverse_.size() + 2 * unknowns) * number;
+        total += inverse_.size() * sizeof(Block<T>) + 2 * unknowns * number;
         continue;
       }
       // Steps of smoothing, the first of which comes with the right-hand side.
-      total += (2 * level.smoother.size() - 1) * (level.matrix.bytes() + 5 * unknowns * number);
+      total += (2 * level.smoother.size() - 1) * (level.matrix.bytes() + diagonal + 5 * unknowns * number);
       if (l + 1 == levels_.size()) continue;
-      total += level.matrix.bytes() + 3 * unknowns * number;  // residual
+      total += level.matrix.bytes() + diagonal + 3 * unknowns * number;  // residual
       total += level.restriction.bytes() + level.prolongation.bytes() +
                (3 * unknowns + 4 * at(levels_[l + 1].x.owned().size())) * number;
     }
     return total;
   }
-  Index size() const { return entities_; }
+  Index entities() const { return entities_; }
   const Executor& executor() const { return executor_; }
 
  private:
   static constexpr Real width = 6;
   static constexpr int degree = 2;
 
-  struct Level : LevelVectors {
+  struct Level : LevelVectors<T> {
     Level(const Executor& executor, LevelDomain unknowns, MultigridHierarchy::Level level,
           std::vector<ChebyshevCoefficients> steps)
-        : LevelVectors(executor, unknowns.extent()),
+        : LevelVectors<T>(executor, unknowns.extent(), std::move(level.inverse_diagonal)),
           domain(std::move(unknowns)),
           smoother(std::move(steps)),
-          spare(alike(x)),
+          spare(alike(this->x)),
           matrix(std::move(level.off_diagonal)),
           prolongation(std::move(level.prolongation)),
           restriction(std::move(level.restriction)) {}
     LevelDomain domain;
     std::vector<ChebyshevCoefficients> smoother;
-    Field<Unknown, float> spare;
+    Field<Unknown, T> spare;
     SparseOperator matrix, prolongation, restriction;
   };
 
   /// What this rank finds of the right-hand side of the first level that all ranks have whole.
-  struct Share : LevelVectors {
-    Share(const Executor& executor, std::vector<Index> places)
-        : LevelVectors(executor, static_cast<Index>(places.size())), place(std::move(places)) {}
+  struct Share : LevelVectors<T> {
+    Share(const Executor& executor, std::vector<Index> places, const ConstantArray<Vector>& inverse)
+        : LevelVectors<T>(executor, static_cast<Index>(places.size()), at_places(inverse, places)),
+          place(std::move(places)) {}
+    static std::vector<Vector> at_places(const ConstantArray<Vector>& inverse,
+                                         const std::vector<Index>& places) {
+      std::vector<Vector> result;
+      if (inverse.size() == 0) return result;
+      for (const Index place : places) result.push_back(inverse[at(place)]);
+      return result;
+    }
     ConstantArray<Index> place;
   };
 
+  View<Unknown, const Real> scale_of(Index size) const {
+    return View<Unknown, const Real>(scale_.data(executor_.space()), size);
+  }
+
   /// Where this rank's part of a level's right-hand side goes.
-  LevelVectors& own_vectors(std::size_t depth) {
+  LevelVectors<T>& own_vectors(std::size_t depth) {
     if (depth == divided_ && share_) return *share_;
     return levels_[depth];
   }
 
+  /// `first(start)`: the kernel that starts on the finest level.
+  template <class First>
+  void run_from(const First& first) {
+    const MemorySpace space = executor_.space();
+    LevelVectors<T>& finest = own_vectors(0);
+    const Range<Unknown> unknowns = finest.x.owned();
+    for_each(executor_, unknowns, first(finest.start(space, levels_[0].smoother[0].gain)));
+    run(0);
+    if (divided_ == 0) {
+      for_each(executor_, unknowns,
+               TakenOnUnknown<T>{View<Unknown, const Index>(share_->place.data(space), unknowns.size()),
+                                 std::as_const(levels_[0].x).view(), finest.x.view()});
+    }
+  }
+
   /// Gives all ranks the right-hand side of the first level that they have whole, and starts there.
   void bring_together(Level& level) {
-    const std::vector<float> mine = share_->right_hand_side.to_host();
-    std::vector<Real> all(at(level.x.size()), 0);
-    for (std::size_t k = 0; k < mine.size(); ++k) all[at(share_->place[k])] = mine[k];
+    constexpr std::size_t components = sizeof(T) / sizeof(float);
+    const std::vector<T> mine = share_->right_hand_side.to_host();
+    std::vector<Real> all(at(level.x.size()) * components, 0);
+    for (std::size_t k = 0; k < mine.size(); ++k) {
+      const auto numbers = std::bit_cast<std::array<float, components>>(mine[k]);
+      std::ranges::copy(numbers, &all[at(share_->place[k]) * components]);
+    }
     communicator_->share(all);
-    level.right_hand_side.copy_from_host(std::vector<float>(all.begin(), all.end()));
+    std::vector<T> values(at(level.x.size()));
+    for (std::size_t k = 0; k < values.size(); ++k) {
+      std::array<float, components> numbers;
+      for (std::size_t c = 0; c < components; ++c) numbers[c] = static_cast<float>(all[k * components + c]);
+      values[k] = std::bit_cast<T>(numbers);
+    }
+    level.right_hand_side.copy_from_host(values);
     for_each(executor_, level.x.range(),
-             StartedOnUnknown{level.smoother[0].gain, std::as_const(level.right_hand_side).view(),
-                              level.step.view(), level.x.view()});
+             StartedOnUnknown<T>{std::as_const(level.right_hand_side).view(),
+                                 level.start(executor_.space(), level.smoother[0].gain)});
   }
 
   /// Brings the ghosts of x up to date, and calls `launch(range, rows)` for parts of the level's matrix.
@@ -370,10 +271,10 @@ class MultigridCycle {
     const MemorySpace space = executor_.space();
     visit_matrix(level, [&](Range<Unknown> range, auto rows) {
       for_each(executor_, range,
-               ChebyshevStepOnUnknown<decltype(rows)>{
-                   rows, level.matrix.coefficient(space), coefficients.momentum, coefficients.gain,
-                   std::as_const(level.right_hand_side).view(), std::as_const(level.x).view(),
-                   level.step.view(), level.spare.view()});
+               ChebyshevStepOnUnknown<T, decltype(rows)>{
+                   rows, level.matrix.coefficient(space), level.diagonal(space), coefficients.momentum,
+                   coefficients.gain, std::as_const(level.right_hand_side).view(),
+                   std::as_const(level.x).view(), level.step.view(), level.spare.view()});
     });
     std::swap(level.x, level.spare);
   }
@@ -385,33 +286,33 @@ class MultigridCycle {
     if (depth == divided_) bring_together(level);
     if (depth + 1 == levels_.size() && inverse_.size() > 0) {
       for_each(executor_, level.x.range(),
-               DenseProductOnUnknown{
+               DenseProductOnUnknown<T>{
                    level.x.size(),
-                   View<Entry, const float>(inverse_.data(space), static_cast<Index>(inverse_.size())),
+                   View<Entry, const Block<T>>(inverse_.data(space), static_cast<Index>(inverse_.size())),
                    std::as_const(level.right_hand_side).view(), level.x.view()});
       return;
     }
     for (std::size_t k = 1; k < level.smoother.size(); ++k) chebyshev_step(level, level.smoother[k]);
     if (depth + 1 < levels_.size()) {
       visit_matrix(level, [&](Range<Unknown> range, auto rows) {
-        for_each(executor_, range,
-                 ResidualOnUnknown<decltype(rows)>{rows, level.matrix.coefficient(space),
-                                                   std::as_const(level.right_hand_side).view(),
-                                                   std::as_const(level.x).view(), level.spare.view()});
+        for_each(
+            executor_, range,
+            ResidualOnUnknown<T, decltype(rows)>{rows, level.matrix.coefficient(space), level.diagonal(space),
+                                                 std::as_const(level.right_hand_side).view(),
+                                                 std::as_const(level.x).view(), level.spare.view()});
       });
       exchange_ghosts(level.domain, level.spare);
       Level& coarse = levels_[depth + 1];
-      LevelVectors& restricted = own_vectors(depth + 1);
+      LevelVectors<T>& restricted = own_vectors(depth + 1);
       for_each(executor_, restricted.x.owned(),
-               RestrictedOnUnknown{level.restriction.rows(space), level.restriction.coefficient(space),
-                                   coarse.smoother[0].gain, std::as_const(level.spare).view(),
-                                   restricted.right_hand_side.view(), restricted.step.view(),
-                                   restricted.x.view()});
+               RestrictedOnUnknown<T>{level.restriction.rows(space), level.restriction.coefficient(space),
+                                      std::as_const(level.spare).view(),
+                                      restricted.start(space, coarse.smoother[0].gain)});
       run(depth + 1);
       exchange_ghosts(coarse.domain, coarse.x);
       for_each(executor_, level.x.owned(),
-               ProlongedOnUnknown{level.prolongation.rows(space), level.prolongation.coefficient(space),
-                                  std::as_const(coarse.x).view(), level.x.view()});
+               ProlongedOnUnknown<T>{level.prolongation.rows(space), level.prolongation.coefficient(space),
+                                     std::as_const(coarse.x).view(), level.x.view()});
     }
     for (const ChebyshevCoefficients& coefficients : level.smoother) chebyshev_step(level, coefficients);
   }
@@ -420,8 +321,8 @@ class MultigridCycle {
   std::shared_ptr<const Communicator> communicator_;
   Index entities_;
   Buffer<Scaling> scaling_;
-  ConstantArray<Real> scale_;     // 1 / sqrt of the finest diagonal
-  ConstantArray<float> inverse_;  // of the coarsest level, dense
+  ConstantArray<Real> scale_;        // 1 / sqrt of the finest diagonal
+  ConstantArray<Block<T>> inverse_;  // of the coarsest level, dense
   Real complexity_;
   std::size_t divided_;  // levels of which this rank has only a part; those after them are whole on all
   std::vector<Level> levels_;
@@ -431,7 +332,7 @@ class MultigridCycle {
 template <class X>
 Multigrid<X>::Multigrid(const Executor& executor, const Domain& domain, SymmetricMatrix matrix, Index whole) {
   const Index entities = matrix.rows();
-  cycle_ = std::make_unique<MultigridCycle>(
+  cycle_ = std::make_unique<MultigridCycle<float>>(
       executor, domain, entities,
       make_multigrid_hierarchy<typename X::Entity>(domain, std::move(matrix), whole));
 }
@@ -441,9 +342,9 @@ Multigrid<X>::~Multigrid() = default;
 
 template <class X>
 void Multigrid<X>::apply(const Paired<X>& r, X& z) const {
-  require_fits(r, cycle_->size(), cycle_->executor());
-  require_fits(z, cycle_->size(), cycle_->executor());
-  cycle_->apply(r.view(), z.view());
+  require_fits(r, cycle_->entities(), cycle_->executor());
+  require_fits(z, cycle_->entities(), cycle_->executor());
+  cycle_->apply_to_any(r.view(), z.view());
 }
 
 template <class X>
@@ -461,7 +362,29 @@ std::size_t Multigrid<X>::bytes() const {
   return cycle_->bytes();
 }
 
+template <class T>
+MultigridInSingle<T>::MultigridInSingle(const Executor& executor, const Domain& domain,
+                                        SymmetricMatrix matrix, std::optional<std::vector<Tensor3>> stiffness,
+                                        Index whole) {
+  const Index entities = matrix.rows();
+  cycle_ = std::make_unique<MultigridCycle<T>>(
+      executor, domain, entities,
+      make_multigrid_hierarchy<Node>(domain, std::move(matrix), whole, std::move(stiffness)));
+}
+
+template <class T>
+MultigridInSingle<T>::~MultigridInSingle() = default;
+
+template <class T>
+void MultigridInSingle<T>::apply(const Field<Node, T>& r, Field<Node, T>& z) const {
+  require_fits(r, cycle_->entities(), cycle_->executor());
+  require_fits(z, cycle_->entities(), cycle_->executor());
+  cycle_->apply(r.view(), z.view());
+}
+
 template class Multigrid<PrimalCochain<Node>>;
 template class Multigrid<DualCochain<Cell>>;
+template class MultigridInSingle<float>;
+template class MultigridInSingle<Vector4<float>>;
 
 }  // namespace curlew

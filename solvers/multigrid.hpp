@@ -2,13 +2,18 @@
 #pragma once
 
 #include <memory>
+#include <optional>
+#include <vector>
 
+#include "kernels/tensor3.hpp"
+#include "kernels/vector4.hpp"
 #include "mesh/domain.hpp"
 #include "operators/symmetric_matrix.hpp"
 #include "solvers/linear_solver.hpp"
 
 namespace curlew {
 
+template <class T>
 class MultigridCycle;
 
 /// One symmetric V cycle of algebraic multigrid from a zero guess, z = B r: smoothed aggregation
@@ -41,7 +46,26 @@ class Multigrid : public Preconditioner<X> {
   std::size_t bytes() const;
 
  private:
-  std::unique_ptr<MultigridCycle> cycle_;
+  std::unique_ptr<MultigridCycle<float>> cycle_;
+};
+
+/// The same cycle between values at nodes that are in single precision and of order one already: numbers, or
+/// vectors, all of whose components the matrix couples alike, read once for the three.
+template <class T>
+class MultigridInSingle {
+ public:
+  /// `matrix`, `whole` as above. `stiffness`: none for numbers, and for vectors of each of the rank's own
+  /// nodes a symmetric tensor b >= 0 that stands on the diagonal besides, so that what it is large for is
+  /// held there. Which of its three eigenvectors is least stiff is told apart, the other two are not.
+  MultigridInSingle(const Executor& executor, const Domain& domain, SymmetricMatrix matrix,
+                    std::optional<std::vector<Tensor3>> stiffness, Index whole = 1000);
+  ~MultigridInSingle();
+
+  /// z = B r. Ghosts of r are not read, those of z not written; fourth numbers of vectors stay zero.
+  void apply(const Field<Node, T>& r, Field<Node, T>& z) const;
+
+ private:
+  std::unique_ptr<MultigridCycle<T>> cycle_;
 };
 
 }  // namespace curlew

@@ -4,10 +4,12 @@
 #include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <utility>
 
 #include "kernels/parallel.hpp"
 #include "mesh/entities.hpp"
+#include "solvers/power_iteration.hpp"
 #include "solvers/smoothed_aggregation.hpp"
 #include "solvers/sparse_rows.hpp"
 
@@ -51,19 +53,14 @@ Real largest_eigenvalue(const Communicator& ranks, const HaloParts<Unknown>& unk
     bound = std::max(bound, sum);
   }
   bound = ranks.maximum(bound);
-  constexpr int iterations = 12;
-  constexpr Real margin = 1.1;
   std::vector<Real> x(rows), image(rows);
-  for (std::size_t i = 0; i < rows; ++i)
-    image[i] = std::ldexp(static_cast<Real>(shuffled(name_of(unknowns, static_cast<Index>(i)))), -64) - 0.5;
+  for (std::size_t i = 0; i < rows; ++i) image[i] = hashed_number(name_of(unknowns, static_cast<Index>(i)));
   const auto length = [&] {
     const BinnedSum square =
         binned_sum(static_cast<Index>(rows), [&](Index i) { return image[at(i)] * image[at(i)]; });
     return std::sqrt(ranks.sum(square).value());
   };
-  Real eigenvalue = length();
-  for (int iteration = 0; iteration < iterations && eigenvalue > 0; ++iteration) {
-    const Real factor = 1 / eigenvalue;
+  const auto multiply = [&](Real factor) {
     std::swap(x, image);
     const std::vector<Real> ghosts = values_of_ghosts(ranks, unknowns, [&](Index i) { return x[at(i)]; });
     x.insert(x.end(), ghosts.begin(), ghosts.end());
@@ -74,21 +71,55 @@ Real largest_eigenvalue(const Communicator& ranks, const HaloParts<Unknown>& unk
       image[i] = factor * sum;
     });
     x.resize(rows);
-    eigenvalue = length();
-  }
-  return std::min(bound, margin * eigenvalue);
+  };
+  return std::min(bound, largest_eigenvalue_by_powers(length, multiply));
 }
 
-/// The pseudo-inverse, row by row.
-std::vector<float> dense_pseudo_inverse(const SparseRows& off_diagonal, const std::vector<Real>& scale) {
-  const Eigen::Index size = off_diagonal.rows();
+/// What stands on the diagonal of a vector unknown, the matrix's own entry being one.
+Eigen::Matrix3d diagonal_with(const Tensor3& stiffness, Real scale) {
+  const auto& [x, y, z] = stiffness;
+  Eigen::Matrix3d diagonal;
+  diagonal << x.x, x.y, x.z, y.x, y.y, y.z, z.x, z.y, z.z;
+  diagonal *= scale * scale;
+  diagonal += Eigen::Matrix3d::Identity();
+  return diagonal;
+}
+
+/// The direction that is least stiff keeps its eigenvalue, the other two get their mean.
+std::vector<Vector4<float>> inverse_diagonals(const std::vector<Tensor3>& stiffness,
+                                              const std::vector<Real>& scale) {
+  std::vector<Vector4<float>> inverse(stiffness.size(), {0, 0, 0, 1});
+  parallel_for(inverse.size(), [&](std::size_t i) {
+    const Eigen::Matrix3d diagonal = diagonal_with(stiffness[i], scale[i]);
+    if (diagonal.isIdentity(0)) return;
+    const Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d> modes(diagonal);
+    const Eigen::Vector3d& values = modes.eigenvalues();
+    const Real across = 2 / (values[1] + values[2]);
+    const Eigen::Vector3d along =
+        std::sqrt(std::max(1 / values[0] - across, Real(0))) * modes.eigenvectors().col(0);
+    inverse[i] = {static_cast<float>(along[0]), static_cast<float>(along[1]), static_cast<float>(along[2]),
+                  static_cast<float>(across)};
+  });
+  return inverse;
+}
+
+/// The pseudo-inverse, row by row, of vectors if there is a stiffness.
+std::vector<float> dense_pseudo_inverse(const SparseRows& off_diagonal, const std::vector<Real>& scale,
+                                        const std::vector<Tensor3>& stiffness) {
+  const Eigen::Index unknowns = off_diagonal.rows(), components = stiffness.empty() ? 1 : 3;
+  const Eigen::Index size = components * unknowns;
   if (size == 0) return {};
   Eigen::MatrixXd dense = Eigen::MatrixXd::Zero(size, size);
+  const auto block = [&](Index i, Index j) {
+    return dense.block(components * i, components * j, components, components);
+  };
   for (Index i = 0; i < off_diagonal.rows(); ++i) {
-    dense(i, i) = scale[at(i)] > 0 ? 1 : 0;
-    for (Index k = off_diagonal.starts[at(i)]; k < off_diagonal.starts[at(i) + 1]; ++k) {
-      dense(i, off_diagonal.columns[at(k)]) += off_diagonal.values[at(k)];
-    }
+    if (!stiffness.empty())
+      block(i, i) = diagonal_with(stiffness[at(i)], scale[at(i)]);
+    else if (scale[at(i)] > 0)
+      block(i, i).setIdentity();
+    for (Index k = off_diagonal.starts[at(i)]; k < off_diagonal.starts[at(i) + 1]; ++k)
+      block(i, off_diagonal.columns[at(k)]).diagonal().array() += off_diagonal.values[at(k)];
   }
   const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> modes(dense);
   // What rounding leaves of an eigenvalue that is zero; jumps of 1e6 in the coefficients stay far above it.
@@ -102,6 +133,34 @@ std::vector<float> dense_pseudo_inverse(const SparseRows& off_diagonal, const st
     for (Eigen::Index j = 0; j < size; ++j) rows[at(i * size + j)] = static_cast<float>(result(i, j));
   }
   return rows;
+}
+
+/// Stiffness of a level's unknowns, given the rows of those whose own restriction this rank has, on the next
+/// coarser one.
+std::vector<Tensor3> restricted_stiffness(const Communicator& ranks, const HaloParts<Unknown>& unknowns,
+                                          const SparseRows& restriction, std::vector<Tensor3> fine) {
+  const std::vector<Tensor3> ghosts = values_of_ghosts(ranks, unknowns, [&](Index i) { return fine[at(i)]; });
+  fine.insert(fine.end(), ghosts.begin(), ghosts.end());
+  std::vector<Tensor3> coarse(at(restriction.rows()));
+  parallel_for(coarse.size(), [&](std::size_t i) {
+    for (Index k = restriction.starts[i]; k < restriction.starts[i + 1]; ++k)
+      coarse[i] +=
+          restriction.values[at(k)] * restriction.values[at(k)] * fine[at(restriction.columns[at(k)])];
+  });
+  return coarse;
+}
+
+/// Brings what each rank has of an array of `size` together on all.
+std::vector<Tensor3> brought_together(const Communicator& ranks, const std::vector<Index>& places, Index size,
+                                      const std::vector<Tensor3>& mine) {
+  constexpr std::size_t components = sizeof(Tensor3) / sizeof(Real);
+  std::vector<Real> numbers(at(size) * components, 0);
+  for (std::size_t k = 0; k < mine.size(); ++k)
+    std::memcpy(&numbers[at(places[k]) * components], &mine[k], sizeof(Tensor3));
+  ranks.share(numbers);
+  std::vector<Tensor3> all(at(size));
+  if (size > 0) std::memcpy(static_cast<void*>(all.data()), numbers.data(), at(size) * sizeof(Tensor3));
+  return all;
 }
 
 /// Rows of the entities that a rank owns, with those as ghosts that they name. What an owner holds is held by
@@ -154,8 +213,11 @@ Index rows_without_ghosts(const SparseRows& rows) {
 }  // namespace
 
 template <class E>
-MultigridHierarchy make_multigrid_hierarchy(const Domain& domain, SymmetricMatrix matrix, Index whole) {
-  constexpr Index coarsest_size = 128;
+MultigridHierarchy make_multigrid_hierarchy(const Domain& domain, SymmetricMatrix matrix, Index whole,
+                                            std::optional<std::vector<Tensor3>> given_stiffness) {
+  const bool of_vectors = given_stiffness.has_value();  // also of a rank that has none
+  std::vector<Tensor3> stiffness = std::move(given_stiffness).value_or(std::vector<Tensor3>());
+  const Index coarsest_size = of_vectors ? 42 : 128;
   const Communicator& all = domain.communicator();
   SmoothedAggregation aggregation =
       smoothed_aggregation(all, finest_level<E>(domain, std::move(matrix)), coarsest_size, whole);
@@ -167,6 +229,8 @@ MultigridHierarchy make_multigrid_hierarchy(const Domain& domain, SymmetricMatri
   hierarchy.scale = hierarchy.divided > 0
                         ? std::vector<Real>(scale.begin(), scale.begin() + levels[0].unknowns.owned)
                         : at_places(scale, hierarchy.places);
+  if (of_vectors && hierarchy.divided == 0)
+    stiffness = brought_together(all, hierarchy.places, levels[0].unknowns.owned, stiffness);
   Real entries = 0, finest = 0;
   for (std::size_t l = 0; l < levels.size(); ++l) {
     AggregationLevel& level = levels[l];
@@ -180,10 +244,16 @@ MultigridHierarchy make_multigrid_hierarchy(const Domain& domain, SymmetricMatri
     if (l == 0) finest = entries;
     scale_rows(scale, scale, scaled.off_diagonal);
     scaled.largest_eigenvalue = largest_eigenvalue(ranks, scaled.unknowns, scaled.off_diagonal);
+    if (of_vectors) scaled.inverse_diagonal = inverse_diagonals(stiffness, scale);
     if (l + 1 == levels.size()) {
       if (scaled.unknowns.total <= coarsest_size)
-        hierarchy.coarsest_inverse = dense_pseudo_inverse(scaled.off_diagonal, scale);
+        hierarchy.coarsest_inverse = dense_pseudo_inverse(scaled.off_diagonal, scale, stiffness);
       break;
+    }
+    if (of_vectors) {
+      stiffness = restricted_stiffness(ranks, scaled.unknowns, level.restriction, std::move(stiffness));
+      if (l + 1 == hierarchy.divided)
+        stiffness = brought_together(all, hierarchy.places, levels[l + 1].unknowns.owned, stiffness);
     }
     const std::vector<Real> coarse_scale = scale_to_unit_diagonal(levels[l + 1].matrix);
     std::vector<Real> unscale(scale.size());
@@ -199,7 +269,9 @@ MultigridHierarchy make_multigrid_hierarchy(const Domain& domain, SymmetricMatri
   return hierarchy;
 }
 
-template MultigridHierarchy make_multigrid_hierarchy<Node>(const Domain&, SymmetricMatrix, Index);
-template MultigridHierarchy make_multigrid_hierarchy<Cell>(const Domain&, SymmetricMatrix, Index);
+template MultigridHierarchy make_multigrid_hierarchy<Node>(const Domain&, SymmetricMatrix, Index,
+                                                           std::optional<std::vector<Tensor3>>);
+template MultigridHierarchy make_multigrid_hierarchy<Cell>(const Domain&, SymmetricMatrix, Index,
+                                                           std::optional<std::vector<Tensor3>>);
 
 }  // namespace curlew

@@ -25,14 +25,14 @@ template <class T>
 struct RoundOnFace {
   Real factor;
   View<Face, const Vector3> from;
-  View<Face, FaceVector<T>> to;
+  View<Face, Vector4<T>> to;
   CURLEW_HOST_DEVICE void operator()(Id<Face> f) const { to[f] = rounded<T>(factor * from[f]); }
 };
 
-CURLEW_HOST_DEVICE FaceVector<float> in_single(const FaceVector<float>& v) {
+CURLEW_HOST_DEVICE Vector4<float> in_single(const Vector4<float>& v) {
   return v;
 }
-CURLEW_HOST_DEVICE FaceVector<float> in_single(const FaceVector<Real>& v) {
+CURLEW_HOST_DEVICE Vector4<float> in_single(const Vector4<Real>& v) {
   return rounded<float>(widened(v));
 }
 
@@ -41,10 +41,10 @@ template <class T>
 struct AccumulateOnFace {
   Real factor;
   bool adds;
-  View<Face, const FaceVector<T>> from;
-  View<Face, FaceVector<float>> to;
+  View<Face, const Vector4<T>> from;
+  View<Face, Vector4<float>> to;
   CURLEW_HOST_DEVICE void operator()(Id<Face> f) const {
-    const FaceVector<float> term = factor * in_single(from[f]);
+    const Vector4<float> term = factor * in_single(from[f]);
     to[f] = adds ? to[f] + term : term;
   }
 };

@@ -25,7 +25,7 @@ struct ScalarOf {
   using type = Real;
 };
 template <class T>
-struct ScalarOf<FaceVector<T>> {
+struct ScalarOf<Vector4<T>> {
   using type = T;
 };
 

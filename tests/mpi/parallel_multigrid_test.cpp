@@ -89,10 +89,50 @@ void expect_same(const Parted& mesh, SymmetricMatrix of_whole, SymmetricMatrix o
   }
 }
 
+Vector3 direction_of(const Mesh& mesh, Id<Node> n) {
+  const Real angle = 7 * value_of(mesh, n);
+  return {std::cos(angle), 0.8 * std::sin(angle), 0.6 * std::sin(angle)};
+}
+
+/// Vectors at nodes, some of which are held across a direction; z = B r with not-a-number in the ghosts of r.
+std::vector<Vector4<float>> applied_to_vectors(const Executor& executor, const Mesh& mesh, Index whole) {
+  const Halo<Node>& halo = mesh.domain().halo<Node>();
+  std::vector<Tensor3> stiffness(at(halo.owned().size()));
+  constexpr float no_number = std::numeric_limits<float>::quiet_NaN();
+  std::vector<Vector4<float>> values(at(halo.all().size()), {no_number, no_number, no_number, no_number});
+  for (const Id<Node> n : halo.owned()) {
+    const Vector3 d = direction_of(mesh, n);
+    if (value_of(mesh, n) < 0.4)
+      stiffness[at(n.value())] = {Vector3{1, 0, 0} - d.x * d, Vector3{0, 1, 0} - d.y * d,
+                                  Vector3{0, 0, 1} - d.z * d};
+    values[at(n.value())] = rounded<float>((value_of(mesh, n) - 0.5) * d + Vector3{0.1, 0.2, 0.3});
+  }
+  const std::vector<Real> one(at(mesh.topology().cells().size()), 1);
+  const MultigridInSingle<Vector4<float>> multigrid(
+      executor, mesh.domain(), NodeDiffusion(Executor::serial(), mesh, one).matrix(), stiffness, whole);
+  Field<Node, Vector4<float>> r(executor, mesh.domain().extent<Node>(), "r", "1"), z = alike(r);
+  r.copy_from_host(values);
+  multigrid.apply(r, z);
+  return z.to_host();
+}
+
+void expect_same_vectors(const Parted& mesh, Index whole, const Executor& executor = Executor::serial()) {
+  const auto expected = applied_to_vectors(Executor::serial(), mesh.whole, usual);
+  const auto z = applied_to_vectors(executor, mesh.part, whole);
+  const Halo<Node>& halo = mesh.domain().halo<Node>();
+  Index differing = 0;
+  for (const Id<Node> n : halo.owned()) {
+    const auto& other = expected[at(halo.global(n))];
+    if (std::memcmp(&z[at(n.value())], &other, sizeof other) != 0) ++differing;
+  }
+  EXPECT_EQ(differing, 0) << "of " << halo.owned().size() << ", whole from " << whole;
+}
+
 void expect_same_bits(const Parted& mesh) {
   for (const Index whole : {none_whole, usual, all_whole}) {
     expect_same<Pressure>(mesh, pressure_matrix(mesh.whole), pressure_matrix(mesh.part), whole);
     expect_same<Temperature>(mesh, temperature_matrix(mesh.whole), temperature_matrix(mesh.part), whole);
+    expect_same_vectors(mesh, whole);
   }
 }
 

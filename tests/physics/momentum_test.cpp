@@ -9,6 +9,7 @@
 #include "mesh/box.hpp"
 #include "operators/interpolation.hpp"
 #include "physics/momentum_systems.hpp"
+#include "physics/tangential_chebyshev.hpp"
 #include "tests/physics/flow_matrices.hpp"
 #include "tests/physics/flow_setup.hpp"
 
@@ -155,6 +156,38 @@ TEST_P(MomentumOnShelf, solve_is_the_dense_system_of_inertia_and_viscosity) {
     bench.momentum.solve(a, b, bench.circulation, bench.velocity);
     const Eigen::VectorXd v = column_of(bench.velocity.to_host(), d_);
     EXPECT_LE((v - expected).cwiseAbs().maxCoeff(), 1e-7 * expected.cwiseAbs().maxCoeff()) << first;
+  });
+}
+
+TEST_P(MomentumOnShelf, chebyshev_is_near_the_inverse_for_tangential_velocities) {
+  visit_benches([&](int first, Bench& bench) {
+    const Eigen::MatrixXd& tangents = bench.free.tangents;
+    if (tangents.cols() == 0) return;
+    TangentialChebyshev chebyshev(bench.momentum.matrices());
+    FaceVelocity r = alike(bench.velocity), z = alike(r);
+    const auto areas = mesh_.geometry().face_areas(MemorySpace::Host);
+    Eigen::MatrixXd inverse(tangents.cols(), tangents.cols());
+    for (Eigen::Index j = 0; j < tangents.cols(); ++j) {
+      std::vector<Vector3> values(at(faces_));
+      for (Index f = 0; f < faces_; ++f) {
+        const auto part = tangents.col(j).segment(d_ * f, d_);
+        values[at(f)] = 1e-200 / norm(areas[Id<Face>(f)]) * Vector3{part[0], part[1], d_ == 3 ? part[2] : 0};
+      }
+      r.copy_from_host(values);
+      chebyshev.apply(2e200, r, z);
+      values = z.to_host();
+      for (Index f = 0; f < faces_; ++f) values[at(f)] = 0.5 / norm(areas[Id<Face>(f)]) * values[at(f)];
+      inverse.col(j) = tangents.transpose() * column_of(values, d_);
+    }
+    EXPECT_LE((inverse - inverse.transpose()).norm(), 1e-5 * inverse.norm()) << first;
+    const Eigen::LLT<Eigen::MatrixXd> factor(tangents.transpose() * m_.viscous * tangents);
+    const Eigen::MatrixXd lower = factor.matrixL(),
+                          preconditioned = lower.transpose() * (inverse + inverse.transpose()) / 2 * lower;
+    const Eigen::VectorXd values =
+        Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(preconditioned).eigenvalues();
+    // 1 less and more the reciprocal of the Chebyshev polynomial of degree 3 at 8/7: 0.61 and 1.39.
+    EXPECT_LE(values.maxCoeff(), 1.45) << first;
+    EXPECT_GT(values.minCoeff(), GetParam().name.find("sliver") == std::string::npos ? 0.5 : 0) << first;
   });
 }
 
