@@ -54,6 +54,7 @@ class Range {
   }
   CURLEW_HOST_DEVICE constexpr Iterator begin() const { return Iterator(first_); }
   CURLEW_HOST_DEVICE constexpr Iterator end() const { return Iterator(last_); }
+  friend constexpr bool operator==(Range a, Range b) { return a.first_ == b.first_ && a.last_ == b.last_; }
 
  private:
   Index first_ = 0, last_ = 0;

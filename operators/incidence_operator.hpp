@@ -2,10 +2,28 @@
 #pragma once
 
 #include "kernels/incidence.hpp"
+#include "kernels/sorted_rows.hpp"
 #include "mesh/mesh.hpp"
 #include "operators/operator.hpp"
 
 namespace curlew {
+
+/// Sums over the rows of an incidence table with its signs. On the host, rows whose lengths vary are kept
+/// sorted as well.
+template <class To, class From>
+class SignedSums {
+ public:
+  SignedSums(const Executor& executor, IncidenceTable<To, From> table);
+
+  const IncidenceTable<To, From>& table() const { return table_; }
+  /// y_i = factor * sum_j s_ij x_j for i in `wanted`.
+  void apply_on(Range<To> wanted, Real factor, View<From, const Real> x, View<To, Real> y) const;
+
+ private:
+  Executor executor_;
+  IncidenceTable<To, From> table_;
+  std::vector<SortedRows<To, From>> sorted_;
+};
 
 /// y_i = factor * sum_j s_ij x_j with the signs of an incidence table: the part of discrete calculus that is
 /// exact (numerics: only the mesh's connectivity enters, no metric). Gradient, divergence, curl, rotation and
@@ -27,12 +45,15 @@ class IncidenceOperator : public Operator<X, Y> {
   /// -1.
   IncidenceOperator(const Executor& executor, IncidenceTable<To, From> rows, IncidenceTable<From, To> columns,
                     Real factor)
-      : executor_(executor), rows_(std::move(rows)), columns_(std::move(columns)), factor_(factor) {}
+      : executor_(executor),
+        rows_(executor, std::move(rows)),
+        columns_(executor, std::move(columns)),
+        factor_(factor) {}
 
  private:
   Executor executor_;
-  IncidenceTable<To, From> rows_;
-  IncidenceTable<From, To> columns_;
+  SignedSums<To, From> rows_;
+  SignedSums<From, To> columns_;
   Real factor_;
 };
 

@@ -169,6 +169,28 @@ TEST(Operator, every_backend_gives_the_bits_of_the_serial_reference_on_a_mesh_la
   }
 }
 
+/// The rows that are sorted are those of the whole range.
+TEST(Operator, rotation_on_part_of_a_range_gives_the_bits_of_the_whole_and_leaves_the_rest) {
+  const Mesh mesh(make_box(CellType::Tetrahedron, {12, 12, 12}));
+  const Topology& t = mesh.topology();
+  ASSERT_GT(t.edges().size(), 2 * sorted_rows::rows_per_block);
+  const Rotation rotation(Executor::serial(), t);
+  auto circulation = make_field<DualCochain<Face>>(Executor::serial(), t);
+  auto result = make_field<DualCochain<Edge>>(Executor::serial(), t);
+  fill_at_random(circulation, 5);
+  rotation.apply(circulation, result);
+  const std::vector<Real> whole = result.to_host();
+  const Index size = t.edges().size();
+  for (const Range<Edge> part : {Range<Edge>(0, size / 3), Range<Edge>(size / 3, size)}) {
+    result.fill(99);
+    rotation.apply_on(part, circulation, result);
+    const std::vector<Real> values = result.to_host();
+    for (const Id<Edge> e : t.edges()) {
+      EXPECT_EQ(values[at(e.value())], part.contains(e) ? whole[at(e.value())] : 99);
+    }
+  }
+}
+
 TEST_P(OnShelf, divergence_of_curl_and_rotation_of_gradient_vanish_for_integers) {
   // Integers up to 1000 are summed without rounding, so that anything but zero would be a wrong sign.
   const auto fill_with_integers = [](auto& field) {
