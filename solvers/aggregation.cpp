@@ -206,12 +206,14 @@ class RootSearch {
 
 StrongCouplings::StrongCouplings(const SymmetricMatrix& matrix, Real threshold)
     : rows_(matrix.off_diagonal), strong_(matrix.off_diagonal.columns.size()) {
-  parallel_for(at(rows_.rows()), [&](std::size_t i) {
-    for (Index k = rows_.starts[i]; k < rows_.starts[i + 1]; ++k) {
-      const Real value = rows_.values[at(k)];
-      strong_[at(k)] = value < 0 && value * value > threshold * threshold * matrix.diagonal[i] *
-                                                        matrix.diagonal[at(rows_.columns[at(k)])];
-    }
+  // A char may be part of anything: through the vectors all would be read anew after each that is written.
+  char* const strong = strong_.data();
+  const Index* const columns = rows_.columns.data();
+  const Real *const values = rows_.values.data(), *const diagonal = matrix.diagonal.data();
+  parallel_for(at(rows_.rows()), [=, this](std::size_t i) {
+    const Real bar = threshold * threshold * diagonal[i];
+    for (Index k = rows_.starts[i], last = rows_.starts[i + 1]; k < last; ++k)
+      strong[k] = values[k] < 0 && values[k] * values[k] > bar * diagonal[columns[k]];
   });
 }
 
@@ -235,16 +237,19 @@ Aggregates aggregate(const Communicator& ranks, const HaloParts<Unknown>& unknow
   }
   const auto join = [&](const std::vector<Index>& before, std::vector<Index>& after) {
     parallel_for(at(unknowns.owned), [&](std::size_t i) {
-      after[i] = before[i];
-      if (before[i] != none) return;
-      const SparseRows& rows = strong.rows();
-      Real strongest = 0;
-      for (Index k = rows.starts[i]; k < rows.starts[i + 1]; ++k) {
-        const Index group = before[at(rows.columns[at(k)])];
-        const Real coupling = strong[k] && group != none ? -rows.values[at(k)] : 0;
-        after[i] = coupling > strongest ? group : after[i];
-        strongest = std::max(strongest, coupling);
+      Index best = before[i];
+      if (best == none) {
+        const SparseRows& rows = strong.rows();
+        Real strongest = 0;
+        // Where groups lie follows no pattern: branches would be guessed wrong too often.
+        for (Index k = rows.starts[i], last = rows.starts[i + 1]; k < last; ++k) {
+          const Index group = before[at(rows.columns[at(k)])];
+          const Real coupling = -rows.values[at(k)] * static_cast<Real>(strong[k] & (group != none));
+          best ^= (best ^ group) & -static_cast<Index>(coupling > strongest);
+          strongest = std::max(strongest, coupling);
+        }
       }
+      after[i] = best;
     });
     const std::vector<RemoteUnknown> groups = values_of_ghosts(ranks, unknowns, [&](Index i) {
       return after[at(i)] == none ? RemoteUnknown{none, none} : result.numbers.unknown(after[at(i)]);
