@@ -40,8 +40,7 @@ void scale_rows(const std::vector<Real>& left, const std::vector<Real>& right, S
 }
 
 /// An upper bound of the eigenvalues of a matrix of unit diagonal: the smaller of the largest row sum of
-/// magnitudes (Gershgorin) and, where that is far from 2, the estimate of some power iterations with a
-/// margin.
+/// magnitudes (Gershgorin) and the estimate of some power iterations with a margin.
 Real largest_eigenvalue(const Communicator& ranks, const HaloParts<Unknown>& unknowns,
                         const SparseRows& off_diagonal) {
   const std::size_t rows = at(off_diagonal.rows());
@@ -72,7 +71,7 @@ Real largest_eigenvalue(const Communicator& ranks, const HaloParts<Unknown>& unk
     });
     x.resize(rows);
   };
-  return std::min(bound, largest_eigenvalue_by_powers(length, multiply));
+  return largest_eigenvalue_by_powers(length, multiply, bound);
 }
 
 /// What stands on the diagonal of a vector unknown, the matrix's own entry being one.
