@@ -104,10 +104,10 @@ FineRows fine_rows(const Communicator& ranks, const AggregationLevel& level, Spa
   const Index owned = level.unknowns.owned;
   FineRows fine;
   fine.product = gather_rows(owned, numbers.size(), [&](Index i, RowAccumulator& row) {
-    if (a.diagonal[at(i)] > 0) add_row(prolongation, i, a.diagonal[at(i)], row);
+    if (a.diagonal[at(i)] > 0) row.add_row(prolongation, i, a.diagonal[at(i)]);
     for (Index k = a.off_diagonal.starts[at(i)]; k < a.off_diagonal.starts[at(i) + 1]; ++k) {
       if (a.off_diagonal.values[at(k)] != 0)
-        add_row(prolongation, a.off_diagonal.columns[at(k)], a.off_diagonal.values[at(k)], row);
+        row.add_row(prolongation, a.off_diagonal.columns[at(k)], a.off_diagonal.values[at(k)]);
     }
   });
   keep_rows(owned, prolongation);
@@ -150,9 +150,22 @@ FineRows fine_rows(const Communicator& ranks, const AggregationLevel& level, Spa
 
 /// Rows of the coarse matrix, the diagonal among the other entries.
 SparseRows coarse_rows(const SparseRows& restriction, const FineRows& fine, const UnknownNumbers& numbers) {
+  const SparseRows& product = fine.product;
+  const auto last_entry = static_cast<Index>(restriction.columns.size()) - 1;
+  // Rows of the product lie apart in memory: they are called for before their turn.
+  const auto call_for = [&](Index entry) {
+    constexpr Index ahead = 6;
+    const Index i = restriction.columns[at(std::min(entry + ahead, last_entry))];
+    const Index first = product.starts[at(i)];
+    __builtin_prefetch(product.columns.data() + first);
+    __builtin_prefetch(product.values.data() + first);
+    __builtin_prefetch(product.values.data() + product.starts[at(i) + 1]);
+  };
   return gather_rows(restriction.rows(), numbers.size(), [&](Index i, RowAccumulator& row) {
-    for (Index k = restriction.starts[at(i)]; k < restriction.starts[at(i) + 1]; ++k)
-      add_row(fine.product, restriction.columns[at(k)], restriction.values[at(k)], row);
+    for (Index k = restriction.starts[at(i)]; k < restriction.starts[at(i) + 1]; ++k) {
+      call_for(k);
+      row.add_row(product, restriction.columns[at(k)], restriction.values[at(k)]);
+    }
   });
 }
 
@@ -200,6 +213,13 @@ struct CoarseNumbers {
 CoarseNumbers final_numbers(const UnknownNumbers& numbers, const SparseRows& matrix,
                             const SparseRows& prolongation) {
   CoarseNumbers result;
+  if (numbers.size() == numbers.own()) {  // no others: all numbers stay
+    result.own_order.resize(at(numbers.own()));
+    std::iota(result.own_order.begin(), result.own_order.end(), 0);
+    result.interior = numbers.own();
+    result.number = result.own_order;
+    return result;
+  }
   std::vector<Index> boundary;
   std::vector<char> is_named(at(numbers.size()), 0);
   for (Index i = 0; i < numbers.own(); ++i) {
@@ -229,6 +249,34 @@ CoarseNumbers final_numbers(const UnknownNumbers& numbers, const SparseRows& mat
   return result;
 }
 
+/// A matrix of rows that have the diagonal among the other entries.
+SymmetricMatrix split(SparseRows rows) {
+  SymmetricMatrix result;
+  Index kept = 0, last = 0;
+  for (Index i = 0; i < rows.rows(); ++i) {
+    Real diagonal = 0;
+    for (Index k = std::exchange(last, rows.starts[at(i) + 1]); k < last; ++k) {
+      if (rows.columns[at(k)] == i) {
+        diagonal = rows.values[at(k)];
+      } else {
+        rows.columns[at(kept)] = rows.columns[at(k)];
+        rows.values[at(kept++)] = rows.values[at(k)];
+      }
+    }
+    result.diagonal.push_back(diagonal);
+    rows.starts[at(i) + 1] = kept;
+  }
+  keep_rows(rows.rows(), rows);
+  result.off_diagonal = std::move(rows);
+  return result;
+}
+
+SymmetricMatrix in_order(const SymmetricMatrix& matrix, const std::vector<Index>& order) {
+  SymmetricMatrix result{rows_in_order(matrix.off_diagonal, order), {}};
+  for (const Index i : order) result.diagonal.push_back(matrix.diagonal[at(i)]);
+  return result;
+}
+
 /// The next level after the last, with the way to it; none if it would hardly be smaller. `run`: see
 /// aggregate().
 std::optional<AggregationLevel> coarsen(const Communicator& ranks, std::vector<AggregationLevel>& levels,
@@ -250,7 +298,7 @@ std::optional<AggregationLevel> coarsen(const Communicator& ranks, std::vector<A
   }
   SparseRows restriction =
       transpose(fine.prolongation, numbers.own(), in_order_of_names(fine.prolongation.rows(), names));
-  const SparseRows product = coarse_rows(restriction, fine, numbers);
+  SparseRows product = coarse_rows(restriction, fine, numbers);
   fine.product = {};
   keep_rows(level.unknowns.owned, fine.prolongation);
 
@@ -260,21 +308,14 @@ std::optional<AggregationLevel> coarsen(const Communicator& ranks, std::vector<A
   std::vector<GlobalIndex> coarse_names;
   for (const Index g : own_order) coarse_names.push_back(numbers.unknown(g).name);
   coarse.unknowns = divided_unknowns(ranks, std::move(coarse_names), interior, total, ghosts);
-  coarse.matrix.diagonal.assign(own_order.size(), 0);
-  coarse.matrix.off_diagonal =
-      gather_rows(coarse.unknowns.owned, coarse.unknowns.all, [&](Index i, RowAccumulator& row) {
-        const Index g = coarse_numbers.own_order[at(i)];
-        for (Index k = product.starts[at(g)]; k < product.starts[at(g) + 1]; ++k) {
-          if (product.columns[at(k)] == g) {
-            coarse.matrix.diagonal[at(i)] = product.values[at(k)];
-          } else {
-            row.add(coarse_numbers.number[at(product.columns[at(k)])], product.values[at(k)]);
-          }
-        }
-      });
+  coarse.matrix = split(std::move(product));
+  if (interior < numbers.size()) {
+    coarse.matrix = in_order(coarse.matrix, own_order);
+    renumber(coarse.matrix.off_diagonal, number);
+    renumber(fine.prolongation, number);
+  }
   find_ghost_diagonal(ranks, coarse);
 
-  renumber(fine.prolongation, number);
   level.prolongation = std::move(fine.prolongation);
   if (interior < coarse.unknowns.owned) restriction = rows_in_order(restriction, own_order);
   add_ghosts(ranks, levels, fine.others, restriction);

@@ -9,78 +9,101 @@
 
 namespace curlew {
 
-/// Gathers the entries of one row; a column seen again is added to. Columns stay in the order of first sight.
+/// Gathers rows one after the other, entry by entry; a column seen again in a row is added to. Columns of a
+/// row stay in the order of first sight.
 class RowAccumulator {
  public:
   explicit RowAccumulator(Index columns) : place_(at(columns), -1) {}
 
-  void add(Index column, Real value) {
-    Index& place = place_[at(column)];
-    if (place < 0) {
-      place = static_cast<Index>(columns_.size());
-      columns_.push_back(column);
-      values_.push_back(value);
-    } else {
-      values_[at(place)] += value;
-    }
+  void add(Index column, Real value) { add(&column, &value, 1, 1); }
+  /// Adds a multiple of row i.
+  void add_row(const SparseRows& rows, Index i, Real factor) {
+    const Index first = rows.starts[at(i)], last = rows.starts[at(i) + 1];
+    add(rows.columns.data() + first, rows.values.data() + first, last - first, factor);
   }
-  /// Appends the row to `rows` and forgets it.
-  void finish(SparseRows& rows) {
-    rows.columns.insert(rows.columns.end(), columns_.begin(), columns_.end());
-    rows.values.insert(rows.values.end(), values_.begin(), values_.end());
-    rows.starts.push_back(static_cast<Index>(rows.columns.size()));
-    for (const Index column : columns_) place_[at(column)] = -1;
-    columns_.clear();
-    values_.clear();
+  void finish_row() {
+    row_ = end_;
+    ends_.push_back(end_);
+  }
+  Index entries() const { return end_; }
+  /// Appends the rows to `rows` and forgets them.
+  void move_to(SparseRows& rows) {
+    const auto shift = static_cast<Index>(rows.columns.size());
+    rows.columns.insert(rows.columns.end(), columns_.begin(), columns_.begin() + end_);
+    rows.values.insert(rows.values.end(), values_.begin(), values_.begin() + end_);
+    for (const Index end : ends_) rows.starts.push_back(end + shift);
+    for (Index k = 0; k < end_; ++k) place_[at(columns_[at(k)])] = -1;
+    std::fill(values_.begin(), values_.begin() + end_, nothing);
+    ends_.clear();
+    row_ = end_ = 0;
   }
 
  private:
-  std::vector<Index> place_;  // of a column in the row, or -1
-  std::vector<Index> columns_;
+  static constexpr Real nothing = -0.0;  // a number added to it stays what it is, 0 and -0 too
+
+  // Which columns are new follows no pattern: a branch would be guessed wrong too often, hence the bit masks.
+  void add(const Index* column, const Real* value, Index count, Real factor) {
+    const std::size_t needed = at(end_) + at(count);
+    if (needed > columns_.size()) {
+      columns_.resize(2 * needed);
+      values_.resize(2 * needed, nothing);
+    }
+    Index *const places = place_.data(), *const columns = columns_.data();
+    Real* const values = values_.data();
+    const Index row = row_;
+    Index end = end_;
+    for (Index k = 0; k < count; ++k) {
+      const Index known = places[column[k]], is_new = known < row ? 1 : 0;
+      const Index place = known ^ ((known ^ end) & -is_new);
+      places[column[k]] = place;
+      columns[place] = column[k];
+      values[place] += factor * value[k];
+      end += is_new;
+    }
+    end_ = end;
+  }
+
+  std::vector<Index> place_;  // where a column was met last; -1: nowhere
+  Index row_ = 0, end_ = 0;   // of the row that is gathered
+  // Of all rows; values after the last entry are nothing.
+  std::vector<Index> columns_, ends_;
   std::vector<Real> values_;
 };
 
-/// `rows` rows, row i gathered by `work(i, accumulator)`; blocks of them side by side on all cores.
+/// `rows` rows, row i gathered by `work(i, accumulator)`, which may be called twice; blocks of them side by
+/// side on all cores.
 template <class Work>
 SparseRows gather_rows(Index rows, Index columns, const Work& work) {
   constexpr Index block = 1024;
   const Index blocks = (rows + block - 1) / block;
-  std::vector<SparseRows> part(at(blocks));
+  SparseRows result;
+  result.starts.reserve(at(rows) + 1);
+  if (blocks > 1) {
+    // Room for what some rows let expect and a little more, so that few arrays grow by copying.
+    constexpr Index stride = 61;
+    RowAccumulator some(columns);
+    for (Index i = 0; i < rows; i += stride) {
+      work(i, some);
+      some.finish_row();
+    }
+    const std::size_t expected = at(stride) * at(some.entries());
+    result.columns.reserve(expected + expected / 16);
+    result.values.reserve(expected + expected / 16);
+  }
 #pragma omp parallel if (blocks > 1)
   {
     RowAccumulator accumulator(columns);
-#pragma omp for schedule(dynamic)
+#pragma omp for ordered schedule(dynamic)
     for (Index b = 0; b < blocks; ++b) {
       for (Index i = b * block; i < std::min(rows, (b + 1) * block); ++i) {
         work(i, accumulator);
-        accumulator.finish(part[at(b)]);
+        accumulator.finish_row();
       }
+#pragma omp ordered
+      accumulator.move_to(result);
     }
-  }
-  std::vector<std::size_t> first(at(blocks) + 1, 0);
-  for (std::size_t b = 0; b < part.size(); ++b) first[b + 1] = first[b] + part[b].columns.size();
-  SparseRows result;
-  result.starts.resize(at(rows) + 1, 0);
-  result.columns.resize(first.back());
-  result.values.resize(first.back());
-#pragma omp parallel for schedule(static) if (blocks > 1)
-  for (Index b = 0; b < blocks; ++b) {
-    SparseRows& own = part[at(b)];
-    const auto shift = static_cast<std::ptrdiff_t>(first[at(b)]);
-    std::copy(own.columns.begin(), own.columns.end(), result.columns.begin() + shift);
-    std::copy(own.values.begin(), own.values.end(), result.values.begin() + shift);
-    for (Index k = 0; k < own.rows(); ++k) {
-      result.starts[at(b * block + k) + 1] = own.starts[at(k) + 1] + static_cast<Index>(shift);
-    }
-    own = {};
   }
   return result;
-}
-
-/// Adds a multiple of row i.
-inline void add_row(const SparseRows& rows, Index i, Real factor, RowAccumulator& row) {
-  for (Index k = rows.starts[at(i)]; k < rows.starts[at(i) + 1]; ++k)
-    row.add(rows.columns[at(k)], factor * rows.values[at(k)]);
 }
 
 /// Leaves the first rows alone.
