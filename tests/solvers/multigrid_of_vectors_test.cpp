@@ -87,7 +87,7 @@ struct Problem {
 TEST(MultigridOfVectors, takes_a_fixed_part_of_the_error_in_each_cycle) {
   for (const CellType type : {CellType::Tetrahedron, CellType::Hexahedron}) {
     for (const bool oblique : {false, true}) {
-      const Problem problem(type, 12, oblique);
+      const Problem problem(type, 9, oblique);
       const auto multigrid = problem.multigrid(Executor::serial());
       const Eigen::SimplicialLLT<Eigen::SparseMatrix<Real>> direct(problem.system);
       std::srand(5);
