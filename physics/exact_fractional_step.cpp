@@ -223,31 +223,35 @@ class ExactFractionalStep::StreamPreconditioner : public Preconditioner<StreamVe
         velocity_(like.stream.executor(), like.velocity.extent(), "inverse diagonal", "1"),
         edges_(std::move(edges)),
         tangential_(std::move(tangential)) {}
-  /// For a times the mass and b times the viscous form. A diagonal of 0 stands for a value that is held.
+  /// For a times the mass and b times the viscous form. A diagonal of 0 stands for a value that is held;
+  /// those that are not used do not matter.
   void set(std::span<const Real> stream, std::span<const Real> loop, std::span<const Real> velocity, Real a,
            Real b) {
-    has_mass_ = a > 0;
     viscous_factor_ = b;
-    if (edges_ && has_mass_) edges_->set(a, b);
     const auto invert = [](std::span<const Real> diagonal, auto& field) {
       std::vector<Real> inverse;
       for (const Real entry : diagonal) inverse.push_back(entry > 0 ? 1 / entry : 0);
       field.copy_from_host(inverse);
     };
-    invert(stream, stream_);
+    if (edges_)
+      edges_->set(a, b);
+    else
+      invert(stream, stream_);
     invert(loop, loop_);
-    invert(velocity, velocity_);
+    if (!tangential_) invert(velocity, velocity_);
   }
   void apply(const Paired<StreamVelocity>& r, StreamVelocity& z) const override {
-    if (edges_ && has_mass_)
+    if (edges_)
       edges_->apply(r.stream, z.stream);
     else
       scale_by(stream_, r.stream, z.stream);
     scale_by(loop_, r.loop, z.loop);
-    if (tangential_ && viscous_factor_ > 0)
+    if (!tangential_)
+      scale_by(velocity_, r.velocity, z.velocity);
+    else if (viscous_factor_ > 0)
       tangential_->apply(1 / viscous_factor_, r.velocity, z.velocity);
     else
-      scale_by(velocity_, r.velocity, z.velocity);
+      z.velocity.fill(Vector3{});
   }
 
  private:
@@ -256,7 +260,6 @@ class ExactFractionalStep::StreamPreconditioner : public Preconditioner<StreamVe
   Field<Face> velocity_;
   std::unique_ptr<AuxiliarySpace> edges_;
   std::unique_ptr<TangentialChebyshev> tangential_;
-  bool has_mass_ = false;
   Real viscous_factor_ = 0;
 };
 
@@ -333,7 +336,6 @@ ExactFractionalStep::ExactFractionalStep(const Executor& executor, const Mesh& m
     for (const auto [e, sign] : topology.edges_of_face()[f]) edge_is_free_[at(e.value())] = 0;
   }
   free_.copy_from_host(edge_is_free_);
-  find_diagonals();
   std::unique_ptr<AuxiliarySpace> edges;
   std::unique_ptr<TangentialChebyshev> tangential;
   if (settings_.streamfunction_preconditioning == Preconditioning::Multigrid) {
@@ -342,6 +344,7 @@ ExactFractionalStep::ExactFractionalStep(const Executor& executor, const Mesh& m
                                                momentum_.viscous_form().matrix(), edge_is_free_);
     tangential = std::make_unique<TangentialChebyshev>(momentum_.matrices());
   }
+  find_diagonals(edges == nullptr);
   preconditioner_ = std::make_unique<StreamPreconditioner>(unknown_, std::move(edges), std::move(tangential));
 }
 
@@ -361,7 +364,7 @@ std::pair<Real, Real> ExactFractionalStep::energies_in_cell(Id<Cell> c, const Si
 }
 
 /// The energies of unit values on each edge or loop, cell by cell.
-void ExactFractionalStep::find_diagonals() {
+void ExactFractionalStep::find_diagonals(bool of_edges) {
   const Topology& topology = mesh_.topology();
   const Halo<Cell>& cells_of_rank = mesh_.domain().halo<Cell>();
   // Of a row of faces: what the sum through each is, and the cells about it in the order of the whole mesh.
@@ -380,9 +383,9 @@ void ExactFractionalStep::find_diagonals() {
     };
     for (const Id<Cell> c : cells) visit(c, sign_of);
   };
-  edge_diagonal_.mass.assign(edge_is_free_.size(), 0);
+  edge_diagonal_.mass.assign(of_edges ? edge_is_free_.size() : 0, 0);
   edge_diagonal_.viscous = edge_diagonal_.mass;
-  parallel_for(at(unknown_.stream.extent().owned), [&](std::size_t e) {
+  parallel_for(of_edges ? at(unknown_.stream.extent().owned) : 0, [&](std::size_t e) {
     if (!edge_is_free_[e]) return;
     visit_cells_about(topology.faces_of_edge()[Id<Edge>(static_cast<Index>(e))],
                       [&](Id<Cell> c, const auto& sign_of) {

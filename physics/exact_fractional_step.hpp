@@ -72,7 +72,8 @@ class ExactFractionalStep final : public FractionalStep {
   void add_to(FlowState& state) const override;
   void resume_from(const FlowState& state) override;
 
-  void find_diagonals();
+  /// `of_edges`: whether those of edges are used.
+  void find_diagonals(bool of_edges);
   /// By inertia and by viscosity, in a cell, of the flux `sign_of(face)` through each of its faces.
   template <class SignOf>
   std::pair<Real, Real> energies_in_cell(Id<Cell> c, const SignOf& sign_of) const;
