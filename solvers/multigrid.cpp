@@ -151,23 +151,21 @@ class MultigridCycle {
 
   int levels() const { return static_cast<int>(levels_.size()); }
   Real operator_complexity() const { return complexity_; }
-  std::size_t bytes() const {
-    constexpr std::size_t number = sizeof(T);
-    // Into the scaling and out of it. Numbers, given in Real, are read once more for the largest.
-    std::size_t total = scale_.size() * (std::is_same_v<T, float> ? 7 * sizeof(Real) + 4 * number
-                                                                  : 2 * sizeof(Real) + 6 * number);
+  std::size_t bytes() const requires std::is_same_v<T, float> {
+    constexpr std::size_t number = sizeof(float), given = sizeof(Real);
+    // Largest residual, rounding, widening; residual, scale and correction are given in Real.
+    std::size_t total = scale_.size() * (7 * given + 4 * number);
     for (std::size_t l = 0; l < levels_.size(); ++l) {
       const Level& level = levels_[l];
       const std::size_t unknowns = at(level.x.owned().size());
-      const std::size_t diagonal = level.inverse_diagonal.size() * sizeof(Vector);
       if (l + 1 == levels_.size() && inverse_.size() > 0) {
-        total += inverse_.size() * sizeof(Block<T>) + 2 * unknowns * number;
+        total += (inverse_.size() + 2 * unknowns) * number;
         continue;
       }
       // Steps of smoothing, the first of which comes with the right-hand side.
-      total += (2 * level.smoother.size() - 1) * (level.matrix.bytes() + diagonal + 5 * unknowns * number);
+      total += (2 * level.smoother.size() - 1) * (level.matrix.bytes() + 5 * unknowns * number);
       if (l + 1 == levels_.size()) continue;
-      total += level.matrix.bytes() + diagonal + 3 * unknowns * number;  // residual
+      total += level.matrix.bytes() + 3 * unknowns * number;  // residual
       total += level.restriction.bytes() + level.prolongation.bytes() +
                (3 * unknowns + 4 * at(levels_[l + 1].x.owned().size())) * number;
     }
