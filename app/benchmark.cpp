@@ -161,11 +161,11 @@ void time_flow_kernels(Benchmark& benchmark, const Mesh& mesh) {
             shape + (1 + value + vector + value) * faces + 2 * viscous_bytes(fluid->momentum.viscous_form()),
             [executor, &t] {
               return std::tuple{field_on<PrimalCochain<Face>>(executor, t),
-                                field_on<FaceVelocity>(executor, t),
-                                field_on<DualCochain<Face>>(executor, t)};
+                                field_on<FaceVelocity>(executor, t), field_on<FaceVelocity>(executor, t)};
             },
-            [fluid](const auto& flux, const auto& velocity, auto& circulation) {
-              fluid->momentum.convection(flux, velocity, circulation);
+            [fluid](const auto& flux, const auto& velocity, auto& force) {
+              fluid->momentum.convection(flux, velocity, force);
+              fluid->momentum.condense(flux, velocity, force, true);
             }};
       },
       Contents::Zero);

@@ -25,10 +25,11 @@ void ClassicalFractionalStep::make_divergence_free(PrimalCochain<Face>& flux, Fl
   add(report, "pressure", projection_.project(1, flux, increment_));
 }
 
-void ClassicalFractionalStep::solve_step(Real a, Real b, DualCochain<Face>& r, Level& level, bool main,
-                                         FlowStepReport& report) {
+void ClassicalFractionalStep::solve_step(Real a, Real b, DualCochain<Face>& r, const FaceVelocity* force,
+                                         Level& level, bool main, FlowStepReport& report) {
   momentum_.add_pressure_force(level.pressure, r);
-  add(report, "momentum", momentum_.solve(a, b, r, level.velocity, main));
+  add(report, "momentum", force != nullptr ? momentum_.solve_for_fluxes(a, b, r, *force, level.velocity)
+                                           : momentum_.solve(a, b, r, level.velocity, main));
   momentum_.set_flux(level.velocity, level.flux);
   increment_.fill(0);
   add(report, "pressure",

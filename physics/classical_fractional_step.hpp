@@ -19,7 +19,8 @@ class ClassicalFractionalStep final : public FractionalStep {
  private:
   bool steps_with_pressure() const override { return true; }
   void make_divergence_free(PrimalCochain<Face>& flux, FlowStepReport& report) override;
-  void solve_step(Real a, Real b, DualCochain<Face>& r, Level& level, bool main,
+  bool condenses_in_step() const override { return true; }
+  void solve_step(Real a, Real b, DualCochain<Face>& r, const FaceVelocity* force, Level& level, bool main,
                   FlowStepReport& report) override;
   void solve_mass(const DualCochain<Face>& r, PrimalCochain<Face>& flux, DualCochain<Cell>& p,
                   FlowStepReport& report) override;

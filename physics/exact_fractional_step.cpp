@@ -463,8 +463,8 @@ void ExactFractionalStep::solve(Real a, Real b, const DualCochain<Face>& r, cons
                                std::as_const(unknown_.velocity).view(), velocity.view()});
 }
 
-void ExactFractionalStep::solve_step(Real a, Real b, DualCochain<Face>& r, Level& level, bool main,
-                                     FlowStepReport& report) {
+void ExactFractionalStep::solve_step(Real a, Real b, DualCochain<Face>& r, const FaceVelocity*, Level& level,
+                                     bool main, FlowStepReport& report) {
   make_divergence_free(level.flux, report);
   if (main) {
     copy(last_change_, unknown_.stream);

@@ -64,7 +64,7 @@ class ExactFractionalStep final : public FractionalStep {
 
   bool steps_with_pressure() const override { return false; }
   void make_divergence_free(PrimalCochain<Face>& flux, FlowStepReport& report) override;
-  void solve_step(Real a, Real b, DualCochain<Face>& r, Level& level, bool main,
+  void solve_step(Real a, Real b, DualCochain<Face>& r, const FaceVelocity* force, Level& level, bool main,
                   FlowStepReport& report) override;
   void solve_mass(const DualCochain<Face>& r, PrimalCochain<Face>& flux, DualCochain<Cell>& p,
                   FlowStepReport& report) override;

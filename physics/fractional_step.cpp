@@ -37,15 +37,15 @@ struct DifferenceQuotientOnFace {
   CURLEW_HOST_DEVICE void operator()(Id<Face> f) const { value[f] = per_step * (later[f] - value[f]); }
 };
 
-/// S (M dU/dt + G p - body force) + convection + nu K v.
+/// S (M dU/dt + G p - body force) + convection + nu K v, where the convection is.
 struct ReactionOnFace {
   Real viscosity;
   View<Face, const Vector3> area;
   View<Face, const Real> circulation;
-  View<Face, const Vector3> convective_force, viscous_force;
+  View<Face, const Vector3> viscous_force;
   View<Face, Vector3> reaction;
   CURLEW_HOST_DEVICE void operator()(Id<Face> f) const {
-    reaction[f] = circulation[f] * area[f] + convective_force[f] + viscosity * viscous_force[f];
+    reaction[f] += circulation[f] * area[f] + viscosity * viscous_force[f];
   }
 };
 
@@ -136,7 +136,7 @@ FractionalStep::Level::Level(const Executor& executor, const Mesh& mesh)
     : flux(executor, mesh.domain().extent<Face>(), "flux", "m3/s"),
       velocity(executor, flux.extent(), "face velocity", "m/s"),
       mass_flux(executor, flux.extent(), "mass of fluxes", "m2/s"),
-      convection(executor, flux.extent(), "convection", "m3/s2"),
+      convection(executor, flux.extent(), "convection", "m4/s2"),
       pressure(executor, mesh.domain().extent<Cell>(), "pressure", "m2/s2"),
       rate(executor, flux.extent(), "rate of change", "m3/s2") {}
 
@@ -212,7 +212,7 @@ FlowStepReport FractionalStep::begin(Real time) {
   pressure_changes_.clear();
   forget();
   compute_explicit_force(time, now_.flux, now_.velocity, right_hand_side_, report);
-  copy(circulation_, now_.convection);
+  find_convection(now_, report);
   accelerate(time, right_hand_side_, now_.pressure, report);
   momentum_.apply_mass(acceleration_, now_.rate);
   copy(now_.pressure, pressure_);
@@ -269,7 +269,7 @@ void FractionalStep::bring_pressure_up_to_date() const {
   circulation_.fill(0);
   momentum_.add_body_force(time_, mean_flow_acceleration(), circulation_);
   momentum_.add_outside_pressure(circulation_);
-  linear_combination(-1, now_.convection, 1, circulation_);
+  momentum_.add_normal_part(-1, now_.convection, circulation_);
   linear_combination(-1, rate_, 1, circulation_);
   momentum_.apply_viscous_form(now_.velocity, force_);
   momentum_.add_normal_part(-settings_.viscosity, force_, circulation_);
@@ -303,7 +303,7 @@ FlowStepReport FractionalStep::advance(Real step) {
     if (settings_.convection != ConvectionScheme::None && courant > hopeless_courant) {
       throw DivergedError(fmt::format("the Courant number reached {:.3g}: the flow has blown up", courant));
     }
-    add(report, "tangential", momentum_.convection(next_.flux, next_.velocity, next_.convection));
+    find_convection(next_, report);
     previous_kinetic_energy_ = kinetic_energy_;
     kinetic_energy_ = energy;
   } catch (const DivergedError& error) {
@@ -423,9 +423,6 @@ void FractionalStep::resume(const FlowState& state) {
   }
   projection_.resume_from(state, "pressure_change", pressure_changes_);
   momentum_.resume_from(state);
-  // For the convective force; the circulations are those of the earlier run to the last bit.
-  momentum_.convection(now_.flux, now_.velocity, now_.convection);
-  momentum_.resume_from(state);
   restore(domain, state, "convection", now_.convection);
   restore(domain, state, "previous_convection", before_.convection);
   restore(domain, state, "rate", now_.rate);
@@ -455,11 +452,12 @@ void FractionalStep::compute_reaction() const {
   momentum_.add_pressure_force(pressure_, circulation_);
   momentum_.add_outside_pressure(circulation_);
   linear_combination(1, rate_, -1, circulation_);
+  copy(now_.convection, reaction_);
+  if (!condenses()) momentum_.condense(now_.flux, now_.velocity, reaction_, false);
   momentum_.apply_viscous_form(now_.velocity, force_);
   for_each(executor_, force_.range(),
            ReactionOnFace{settings_.viscosity, mesh_.geometry().face_areas(executor_.space()),
-                          std::as_const(circulation_).view(), momentum_.convective_force().view(),
-                          std::as_const(force_).view(), reaction_.view()});
+                          std::as_const(circulation_).view(), std::as_const(force_).view(), reaction_.view()});
 }
 
 Vector3 FractionalStep::mean_flow_acceleration() const {

@@ -42,7 +42,7 @@ class FractionalStep : public IncompressibleFlow {
     PrimalCochain<Face> flux;      // U [m3/s]
     FaceVelocity velocity;         // v [m/s]
     DualCochain<Face> mass_flux;   // M U [m2/s]
-    DualCochain<Face> convection;  // [m3/s2]
+    FaceVelocity convection;       // as a force on velocities [m4/s2]; condensed but where condenses() is false
     Real time = 0;                 // [s]
     // Within the step that led here, at inner_time: not `time` where a scheme is centred in the step.
     DualCochain<Cell> pressure;  // [m2/s2]; unused by methods that step without one
@@ -56,11 +56,13 @@ class FractionalStep : public IncompressibleFlow {
   virtual bool steps_with_pressure() const = 0;
   /// Makes fluxes with the boundary values of the moment divergence-free, as the method understands it.
   virtual void make_divergence_free(PrimalCochain<Face>& flux, FlowStepReport& report) = 0;
-  /// Solves a M U + b K v + G p = r, D U = 0, for the free part of a level's unknowns from the guesses in it.
-  /// Normal parts of v other than the given ones may be left as they come out. `main`: of a step, not of a
-  /// response to a unit force.
-  virtual void solve_step(Real a, Real b, DualCochain<Face>& r, Level& level, bool main,
-                          FlowStepReport& report) = 0;
+  /// Whether solve_step() takes forces on tangential velocities.
+  virtual bool condenses_in_step() const { return false; }
+  /// Solves a M U + b K v + G p = r + force, D U = 0, for the free part of a level's unknowns from the guesses
+  /// in it. Parts of v other than the given ones may be left as they come out. `force`: on face velocities;
+  /// null for none. `main`: of a step, not of a response to a unit force.
+  virtual void solve_step(Real a, Real b, DualCochain<Face>& r, const FaceVelocity* force, Level& level,
+                          bool main, FlowStepReport& report) = 0;
   /// Solves M U + G p = r for fluxes whose divergence stays that of the guess, in the norm of M itself. `p`
   /// is a guess, and left alone by methods that step without one.
   virtual void solve_mass(const DualCochain<Face>& r, PrimalCochain<Face>& flux, DualCochain<Cell>& p,
@@ -96,6 +98,10 @@ class FractionalStep : public IncompressibleFlow {
   void take_midpoint_step(Real step, FlowStepReport& report);
   void take_runge_kutta_step(Real step, FlowStepReport& report);
   void hold_mean_flow(Real a, Real b, Real step, FlowStepReport& report);
+  /// Fills a level's convection from its fluxes and velocities.
+  void find_convection(Level& level, FlowStepReport& report);
+  /// Whether find_convection() condenses it: steps that take viscosity implicitly can do that by the way.
+  bool condenses() const;
   /// Body force less viscosity less convection of a state, with the pressure outside, as circulations.
   void compute_explicit_force(Real time, const PrimalCochain<Face>& flux, FaceVelocity& velocity,
                               DualCochain<Face>& force, FlowStepReport& report);

@@ -8,6 +8,7 @@
 #include "mesh/exchange.hpp"
 #include "operators/cell_velocity.hpp"
 #include "physics/averages.hpp"
+#include "physics/free_parts.hpp"
 
 namespace curlew {
 
@@ -72,24 +73,29 @@ struct MomentumOutflowOnCell {
   }
 };
 
-/// W on every face: zero where the velocity is given.
-struct TransportedOnFace {
+/// 1/2 [ S Nᵀ outflow - W ], W being zero where the velocity is given.
+struct ConvectiveForceOnFace {
   Incidence<Face, Cell> cells_of;
   View<Face, const FaceHold> hold;
+  View<Face, const Vector3> area, velocity;
   View<Face, const Real> flux;
-  View<Face, const Vector3> velocity;
-  View<Cell, const Vector3> interpolated;
-  View<Face, Vector3> transported;
+  FaceCentroidsOfCells face_centroid;
+  View<Cell, const Vector3> cell_centroid, outflow, interpolated;
+  View<Cell, const Real> volume;
+  View<Face, Vector3> force;
   CURLEW_HOST_DEVICE void operator()(Id<Face> f) const {
     const auto cells = cells_of[f];
+    Real carried = 0;
+    for (const auto [c, sign] : cells)
+      carried += sign * dot(face_centroid(f, sign) - cell_centroid[c], outflow[c]) / volume[c];
     const Real u = flux[f];
+    Vector3 transported{};
     if (cells.size() == 2) {
-      transported[f] = u * (interpolated[cells[0].id] - interpolated[cells[1].id]);
+      transported = u * (interpolated[cells[0].id] - interpolated[cells[1].id]);
     } else if (hold[f] == FaceHold::Free) {
-      transported[f] = u * interpolated[cells[0].id] - (u > 0 ? u : Real(0)) * velocity[f];
-    } else {
-      transported[f] = Vector3{};
+      transported = u * interpolated[cells[0].id] - (u > 0 ? u : Real(0)) * velocity[f];
     }
+    force[f] = Real(0.5) * (carried * area[f] - transported);
   }
 };
 
@@ -134,15 +140,15 @@ struct JumpOutflowOnCell {
   }
 };
 
-/// y -= sum_c w_cf (D jump)_c, the transpose of the mean.
-struct LessUpwindOnFace {
+/// The force gets half the transpose of the mean, sum_c w_cf (D jump)_c.
+struct AddUpwindOnFace {
   Incidence<Face, Cell> cells_of;
   Real dimension;
   View<Face, const Vector3> area;
   FaceCentroidsOfCells face_centroid;
   View<Cell, const Vector3> cell_centroid, outflow;
   View<Cell, const Real> volume;
-  View<Face, Vector3> transported;
+  View<Face, Vector3> force;
   CURLEW_HOST_DEVICE void operator()(Id<Face> f) const {
     Vector3 sum{};
     for (const auto [c, sign] : cells_of[f]) {
@@ -150,28 +156,29 @@ struct LessUpwindOnFace {
           sign * dot(face_centroid(f, sign) - cell_centroid[c], area[f]) / (dimension * volume[c]);
       sum += weight * outflow[c];
     }
-    transported[f] -= sum;
+    force[f] += Real(0.5) * sum;
   }
 };
 
-/// 1/2 [ S (Nᵀ outflow) - (y - K x) ] and its part along the normal as a circulation.
-struct ConvectiveForceOnFace {
-  Incidence<Face, Cell> cells_of;
-  View<Face, const Vector3> area;
-  FaceCentroidsOfCells face_centroid;
-  View<Cell, const Vector3> cell_centroid, outflow;
-  View<Cell, const Real> volume;
-  View<Face, const Vector3> transported, closed;  // y, K x
-  View<Face, Vector3> force;
-  View<Face, Real> circulation;
+/// d = v + x / b.
+struct DisplacedOnFace {
+  Real per_viscosity;
+  View<Face, const Vector3> velocity, condensed;
+  View<Face, Vector3> displaced;
   CURLEW_HOST_DEVICE void operator()(Id<Face> f) const {
-    const Vector3 s = area[f];
-    Real carried = 0;
-    for (const auto [c, sign] : cells_of[f])
-      carried += sign * dot(face_centroid(f, sign) - cell_centroid[c], outflow[c]) / volume[c];
-    const Vector3 sum = Real(0.5) * (carried * s - (transported[f] - closed[f]));
-    force[f] = sum;
-    circulation[f] = dot(sum, s) / dot(s, s);
+    displaced[f] = velocity[f] + per_viscosity * condensed[f];
+  }
+};
+
+/// v gets the normal part of d, and x is b times what is left of d - v.
+struct SeparateOnFace {
+  Real viscosity;
+  View<Face, const Vector3> area, displaced;
+  View<Face, Vector3> velocity, condensed;
+  CURLEW_HOST_DEVICE void operator()(Id<Face> f) const {
+    const Vector3 difference = displaced[f] - velocity[f], normal = along(difference, area[f]);
+    velocity[f] += normal;
+    condensed[f] = viscosity * (difference - normal);
   }
 };
 
@@ -237,11 +244,10 @@ Momentum::Momentum(const Executor& executor, const Mesh& mesh, const FlowSetting
       mean_(executor, upwinded<Cell>(mesh, settings), "mean velocity", "m/s"),
       gradient_(executor, mean_.extent(), "velocity gradient", "1/s"),
       jump_outflow_(executor, mean_.extent(), "upwind outflow", "m4/s2"),
-      transported_(executor, mesh.domain().extent<Face>(), "transported velocity", "m4/s2"),
-      transposed_(executor, mesh.domain().extent<Face>(), "transposed closure", "m3/s"),
-      force_(executor, mesh.domain().extent<Face>(), "viscous force", "m3/s2"),
+      condensed_(executor, mesh.domain().extent<Face>(), "condensed tangential velocity", "m3/s"),
+      handed_on_(executor, mesh.domain().extent<Face>(), "force that is handed on", "m4/s2"),
+      displaced_(executor, mesh.domain().extent<Face>(), "displaced velocity", "m/s"),
       jump_(executor, upwinded<Face>(mesh, settings), "upwind jump", "m4/s2"),
-      convective_force_(executor, mesh.domain().extent<Face>(), "convective force", "m4/s2"),
       circulation_(executor, mesh.domain().extent<Face>(), "circulation", "m2/s"),
       solver_(executor, mesh, settings, boundaries, mass_, viscous_form_) {}
 
@@ -270,9 +276,12 @@ SolveReport Momentum::close(FaceVelocity& velocity) {
   return solver_.close(velocity);
 }
 
-SolveReport Momentum::convection(const PrimalCochain<Face>& flux, const FaceVelocity& velocity,
-                                 DualCochain<Face>& circulation) {
-  if (settings_.convection == ConvectionScheme::None) return {};
+void Momentum::convection(const PrimalCochain<Face>& flux, const FaceVelocity& velocity,
+                          FaceVelocity& force) {
+  if (settings_.convection == ConvectionScheme::None) {
+    force.fill(Vector3{});
+    return;
+  }
   exchange_ghosts(mesh_.domain(), flux, velocity);
   const MemorySpace space = executor_.space();
   const auto area = geometry_.face_areas(space);
@@ -287,22 +296,28 @@ SolveReport Momentum::convection(const PrimalCochain<Face>& flux, const FaceVelo
         MomentumOutflowOnCell<decltype(rows)>{rows, hold, flux.view(), velocity.view(), area, face_centroid,
                                               cell_centroid, volume, outflow_.view(), interpolated_.view()});
   });
-  for_each(executor_, transported_.range(),
-           TransportedOnFace{cells_of, hold, flux.view(), velocity.view(),
-                             std::as_const(interpolated_).view(), transported_.view()});
-  if (settings_.convection != ConvectionScheme::Central) subtract_upwind_part(flux, velocity);
+  for_each(
+      executor_, force.range(),
+      ConvectiveForceOnFace{cells_of, hold, area, velocity.view(), flux.view(), face_centroid, cell_centroid,
+                            std::as_const(outflow_).view(), std::as_const(interpolated_).view(), volume,
+                            force.view()});
+  if (settings_.convection != ConvectionScheme::Central) add_upwind_part(flux, velocity, force);
+}
 
-  // W is a difference of what is as large as U v: in a uniform stream nothing but rounding.
+SolveReport Momentum::condense(const PrimalCochain<Face>& flux, const FaceVelocity& velocity,
+                               FaceVelocity& force, bool of_step) {
+  if (settings_.convection == ConvectionScheme::None) return {};
+  FaceVelocity& x = of_step ? condensed_ : displaced_;
+  if (!of_step) copy(condensed_, displaced_);
+  // The force is a difference of what is as large as U v: in a uniform stream nothing but rounding.
   const Real size = std::sqrt(sum(executor_, flux.owned(), ScaledSquareOfFace{flux.view(), velocity.view()}));
-  const SolveReport report = solver_.close_transposed(transported_, size, transposed_, force_);
-  for_each(executor_, transported_.range(),
-           ConvectiveForceOnFace{cells_of, area, face_centroid, cell_centroid, std::as_const(outflow_).view(),
-                                 volume, std::as_const(transported_).view(), std::as_const(force_).view(),
-                                 convective_force_.view(), circulation.view()});
+  const SolveReport report = solver_.close_transposed(force, size, x, handed_on_, of_step);
+  linear_combination(-1, handed_on_, 1, force);
   return report;
 }
 
-void Momentum::subtract_upwind_part(const PrimalCochain<Face>& flux, const FaceVelocity& velocity) {
+void Momentum::add_upwind_part(const PrimalCochain<Face>& flux, const FaceVelocity& velocity,
+                               FaceVelocity& force) {
   const MemorySpace space = executor_.space();
   const auto area = geometry_.face_areas(space);
   const auto face_centroid = geometry_.face_centroids_of_cells(space);
@@ -326,9 +341,9 @@ void Momentum::subtract_upwind_part(const PrimalCochain<Face>& flux, const FaceV
   for_each(executor_, jump_outflow_.range(),
            JumpOutflowOnCell{faces_of, std::as_const(jump_).view(), jump_outflow_.view()});
   exchange_ghosts(mesh_.domain(), jump_outflow_);
-  for_each(executor_, transported_.range(),
-           LessUpwindOnFace{cells_of, dimension, area, face_centroid, cell_centroid,
-                            std::as_const(jump_outflow_).view(), volume, transported_.view()});
+  for_each(executor_, force.range(),
+           AddUpwindOnFace{cells_of, dimension, area, face_centroid, cell_centroid,
+                           std::as_const(jump_outflow_).view(), volume, force.view()});
 }
 
 void Momentum::add_body_force(Real time, Vector3 uniform, DualCochain<Face>& circulation) {
@@ -364,23 +379,37 @@ void Momentum::add_normal_part(Real factor, const FaceVelocity& force, DualCocha
 
 SolveReport Momentum::solve(Real mass_factor, Real viscous_factor, const DualCochain<Face>& circulation,
                             FaceVelocity& velocity, bool of_step) {
-  return solver_.solve(mass_factor, viscous_factor, circulation, velocity, of_step);
+  return solver_.solve(mass_factor, viscous_factor, circulation, nullptr, velocity, of_step);
+}
+
+SolveReport Momentum::solve_for_fluxes(Real mass_factor, Real viscous_factor,
+                                       const DualCochain<Face>& circulation, const FaceVelocity& force,
+                                       FaceVelocity& velocity) {
+  for_each(executor_, velocity.range(),
+           DisplacedOnFace{-1 / viscous_factor, std::as_const(velocity).view(),
+                           std::as_const(condensed_).view(), displaced_.view()});
+  const SolveReport report =
+      solver_.solve(mass_factor, viscous_factor, circulation, &force, displaced_, true);
+  for_each(executor_, velocity.range(),
+           SeparateOnFace{-viscous_factor, geometry_.face_areas(executor_.space()),
+                          std::as_const(displaced_).view(), velocity.view(), condensed_.view()});
+  return report;
 }
 
 void Momentum::forget() {
-  transposed_.fill(Vector3{});
-  force_.fill(Vector3{});
+  condensed_.fill(Vector3{});
+  handed_on_.fill(Vector3{});
   solver_.forget();
 }
 
 void Momentum::add_to(FlowState& state) const {
-  store(mesh_.domain(), transposed_, guess_prefix + "convection", state);
+  store(mesh_.domain(), condensed_, guess_prefix + "convection", state);
   solver_.add_to(state);
 }
 
 void Momentum::resume_from(const FlowState& state) {
-  restore(mesh_.domain(), state, guess_prefix + "convection", transposed_);
-  apply_viscous_form(transposed_, force_);
+  restore(mesh_.domain(), state, guess_prefix + "convection", condensed_);
+  apply_viscous_form(condensed_, handed_on_);
   solver_.resume_from(state);
 }
 

@@ -51,18 +51,20 @@ class Momentum {
   /// is the first guess.
   SolveReport close(FaceVelocity& velocity);
 
-  /// Convection of momentum as a circulation along dual edges [m3/s2], for unit density and U, v of one time:
-  ///   1/2 [ Nᵀ D diag(U) F - Fᵀ W ],  F = v,  W_f = U_f (u_1 - u_2),  u = N U,
-  /// with Fᵀ the transpose of the map from U to v; kinetic energy is conserved to round-off. An outlet takes
-  /// W_f = U_f u_1 - max(U_f, 0) F_f: kinetic energy leaves with the fluid, none enters where it flows back
-  /// (Braack & Mucha, J. Comput. Math. 32, 2014). Given inflow adds inflow_correction() to D U F. Upwind
-  /// schemes add 1/2 Fᵀ Jᵀ diag(b |U|) J F to it, J the jump between the mean velocities of two cells: never
-  /// negative in energy.
-  SolveReport convection(const PrimalCochain<Face>& flux, const FaceVelocity& velocity,
-                         DualCochain<Face>& circulation);
-  /// The force by which the last convection() acts on the velocity of each face [m4/s2]; its normal part over
-  /// the area is the circulation, its tangential part is zero where the velocity is free.
-  const FaceVelocity& convective_force() const { return convective_force_; }
+  /// Convection of momentum as a force on the velocities of faces [m4/s2], for unit density and U, v of one
+  /// time:
+  ///   1/2 [ S Nᵀ D diag(U) F - W ],  F = v,  W_f = U_f (u_1 - u_2),  u = N U.
+  /// Condensed it is 1/2 [ Nᵀ D diag(U) F - Fᵀ W ] on fluxes, with Fᵀ the transpose of the map from U to v;
+  /// kinetic energy is conserved to round-off. An outlet takes W_f = U_f u_1 - max(U_f, 0) F_f: kinetic energy
+  /// leaves with the fluid, none enters where it flows back (Braack & Mucha, J. Comput. Math. 32, 2014). Given
+  /// inflow adds inflow_correction() to D U F. Upwind schemes add 1/2 Jᵀ diag(b |U|) J F to it, J the jump
+  /// between the mean velocities of two cells: never negative in energy.
+  void convection(const PrimalCochain<Face>& flux, const FaceVelocity& velocity, FaceVelocity& force);
+  /// Takes the tangential part, where it is free, from a force f that convection() gave for U, v: f - K x,
+  /// K_tt x = f_t. Velocities that follow fluxes feel no difference, v . K x being zero for them. `of_step`:
+  /// one of the solves of every step, which learn from each other.
+  SolveReport condense(const PrimalCochain<Face>& flux, const FaceVelocity& velocity, FaceVelocity& force,
+                       bool of_step);
 
   /// Integral of the body force along dual edges [m2/s2] at `time` [s], times `factor`, added to what is
   /// there; `uniform` [m/s2] is a further, uniform force.
@@ -76,6 +78,11 @@ class Momentum {
   /// the implicit weight. `of_step`: one of the solves of every step, which learn from each other.
   SolveReport solve(Real mass_factor, Real viscous_factor, const DualCochain<Face>& circulation,
                     FaceVelocity& velocity, bool of_step = false);
+  /// The same with a force on face velocities besides, b > 0, for the fluxes alone: v has their normal parts
+  /// in the end, but its tangential ones are those of the guess. With t = t' + x / b, K_tt x = force_t, the
+  /// fluxes feel the condensed force, force - K x, without x having to be known.
+  SolveReport solve_for_fluxes(Real mass_factor, Real viscous_factor, const DualCochain<Face>& circulation,
+                               const FaceVelocity& force, FaceVelocity& velocity);
 
   /// The part of a force on face velocities that drives fluxes, over the area [as a circulation], times
   /// `factor`, added.
@@ -89,7 +96,7 @@ class Momentum {
   void resume_from(const FlowState& state);
 
  private:
-  void subtract_upwind_part(const PrimalCochain<Face>& flux, const FaceVelocity& velocity);
+  void add_upwind_part(const PrimalCochain<Face>& flux, const FaceVelocity& velocity, FaceVelocity& force);
 
   Executor executor_;
   const Mesh& mesh_;
@@ -108,11 +115,10 @@ class Momentum {
   Field<Cell, Vector3> mean_;                    // v_c [m/s]; with upwinding only
   Field<Cell, Tensor3> gradient_;                // g_c [1/s]; likewise
   Field<Cell, Vector3> jump_outflow_;            // D b |U| J F [m4/s2]; likewise
-  FaceVelocity transported_;                     // y: W less the upwind part [m4/s2]
-  FaceVelocity transposed_;                      // x, K_tt x = T y [m3/s]
-  FaceVelocity force_;                           // K x [m3/s2]
+  FaceVelocity condensed_;                       // x of the last condensed force of a step [m3/s]
+  FaceVelocity handed_on_;                       // K x [m3/s2]
+  FaceVelocity displaced_;                       // v + x / b; scratch
   FaceVelocity jump_;                            // b |U| J F; with upwinding only
-  FaceVelocity convective_force_;
   DualCochain<Face> circulation_;
 
   MomentumSolver solver_;

@@ -40,21 +40,25 @@ SolveReport MomentumSolver::close(FaceVelocity& velocity) {
 }
 
 SolveReport MomentumSolver::close_transposed(const FaceVelocity& source, Real size, FaceVelocity& velocity,
-                                             FaceVelocity& force) {
-  const TangentialSystem system(matrices_, &source, &force);
+                                             FaceVelocity& force, bool of_step) {
+  const TangentialSystem system(matrices_, &source, &force, of_step);
   const Real noise = rounding * std::max(matrices_.norm_of_friction(velocity), size);
-  return solver_.solve("tangential velocity", system, tangential_preconditioner_, velocity, noise,
-                       {&transposed_history_, {{1, &system}}});
+  Recall<Change> recall;
+  if (of_step) recall = {&transposed_history_, {{1, &system}}};
+  return solver_.solve("tangential velocity", system, tangential_preconditioner_, velocity, noise, recall);
 }
 
 SolveReport MomentumSolver::solve(Real mass_factor, Real viscous_factor, const DualCochain<Face>& circulation,
-                                  FaceVelocity& velocity, bool of_step) {
-  const MomentumSystem system(matrices_, mass_factor, viscous_factor, &circulation);
+                                  const FaceVelocity* force, FaceVelocity& velocity, bool of_step) {
+  const MomentumSystem system(matrices_, mass_factor, viscous_factor, &circulation, force);
   const MomentumSystem inertia(matrices_, 1, 0), friction(matrices_, 0, 1);
   Recall<Change> recall;
   if (of_step) recall = {&solve_history_, {{mass_factor, &inertia}, {viscous_factor, &friction}}};
   preconditioner_.set(mass_factor, viscous_factor);
-  return solver_.solve("momentum", system, preconditioner_, velocity, 0, recall);
+  // A force may come and go faster than fluxes do: what the guess has of it is all that can be large.
+  const Real noise =
+      force == nullptr ? 0 : rounding * viscous_factor * matrices_.norm_of_friction(velocity);
+  return solver_.solve("momentum", system, preconditioner_, velocity, noise, recall);
 }
 
 void MomentumSolver::forget() {

@@ -16,12 +16,14 @@ class MomentumSolver {
   /// Finds the free t with K_tt t + K_t. (the rest of v) = 0; what v holds for them is the first guess.
   SolveReport close(FaceVelocity& velocity);
   /// Finds the free t with K_tt t = source_t, the rest of v being zero; `force` gets K v. Residuals of about
-  /// the rounding of numbers as large as `size` (in the l2 norm) count as none.
+  /// the rounding of numbers as large as `size` (in the l2 norm) count as none. `of_step`: one of the solves
+  /// of every step, for which `force` has to hold K v of the first guess.
   SolveReport close_transposed(const FaceVelocity& source, Real size, FaceVelocity& velocity,
-                               FaceVelocity& force);
-  /// Solves (a M + b K) v = S circulation for what is free. `of_step`: one of the solves of every step.
+                               FaceVelocity& force, bool of_step);
+  /// Solves (a M + b K) v = S circulation + force for what is free; `force`: null for none. `of_step`: one of
+  /// the solves of every step.
   SolveReport solve(Real mass_factor, Real viscous_factor, const DualCochain<Face>& circulation,
-                    FaceVelocity& velocity, bool of_step);
+                    const FaceVelocity* force, FaceVelocity& velocity, bool of_step);
 
   const MomentumMatrices& matrices() const { return matrices_; }
 

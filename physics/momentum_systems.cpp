@@ -55,7 +55,7 @@ struct WithFluxOnFace {
   }
 };
 
-/// S circulation - (a M + b K) v.
+/// S circulation + force - (a M + b K) v.
 template <class Rows>
 struct MomentumResidualOnFace {
   Rows faces_of;
@@ -64,6 +64,8 @@ struct MomentumResidualOnFace {
   View<Face, const FaceHold> hold;
   View<Face, const Vector3> area;
   View<Face, const Real> circulation;
+  bool has_force;
+  View<Face, const Vector3> force;
   View<Face, const Vector4<Real>> velocity;
   View<Face, Vector3> residual;
   CURLEW_HOST_DEVICE void operator()(Id<Face> f) const {
@@ -74,7 +76,9 @@ struct MomentumResidualOnFace {
       ++pair;
     }
     const Real left = circulation[f] - mass_factor * sum.fourth;
-    residual[f] = free_part(left * area[f] - viscous_factor * widened(sum), hold[f], area[f]);
+    Vector3 whole = left * area[f] - viscous_factor * widened(sum);
+    if (has_force) whole += force[f];
+    residual[f] = free_part(whole, hold[f], area[f]);
   }
 };
 
@@ -220,7 +224,7 @@ struct GivenOrNormalPartOnFace {
   }
 };
 
-/// Of S circulation - (a M + b K) times what is not free in v. Few rows see anything of it.
+/// Of S circulation + force - (a M + b K) times what is not free in v. Few rows see anything of it.
 struct SquaredSourceOfFace {
   Incidence<Face, Face> faces_of;
   View<FacePair, const Real> mass, viscous;
@@ -229,6 +233,8 @@ struct SquaredSourceOfFace {
   View<Face, const FaceHold> hold;
   View<Face, const Vector3> area, velocity;
   View<Face, const Real> circulation;
+  bool has_force;
+  View<Face, const Vector3> given_force;
   CURLEW_HOST_DEVICE Real operator()(Id<Face> f) const {
     Real inertia = 0;
     Vector3 force{};
@@ -244,7 +250,9 @@ struct SquaredSourceOfFace {
       }
     }
     const Real left = circulation[f] - mass_factor * inertia;
-    const Vector3 source = free_part(left * area[f] - viscous_factor * force, hold[f], area[f]);
+    Vector3 source = left * area[f] - viscous_factor * force;
+    if (has_force) source += given_force[f];
+    source = free_part(source, hold[f], area[f]);
     return dot(source, source);
   }
 };
@@ -382,7 +390,8 @@ Real MomentumSystem::norm_of_sources(const FaceVelocity& v, FaceVectors<float>&,
       sum(m.executor_, v.owned(),
           SquaredSourceOfFace{mass.stencil().faces_of_face().view(space), mass.entries(space),
                               viscous.entries(space), mass_factor_, viscous_factor_, m.sees_given_.view(),
-                              m.hold(), m.area(), v.view(), circulation_->view()}));
+                              m.hold(), m.area(), v.view(), circulation_->view(), force_ != nullptr,
+                              (force_ ? *force_ : v).view()}));
 }
 
 void MomentumSystem::set_residual(const FaceVelocity& v, FaceVelocity& r) const {
@@ -395,6 +404,7 @@ void MomentumSystem::set_residual(const FaceVelocity& v, FaceVelocity& r) const 
              MomentumResidualOnFace<decltype(rows)>{rows, m.mass_.matrix().entries(space),
                                                     m.viscous_form_.matrix().entries(space), mass_factor_,
                                                     viscous_factor_, m.hold(), m.area(), circulation_->view(),
+                                                    force_ != nullptr, (force_ ? *force_ : v).view(),
                                                     std::as_const(m.gathered_).view(), r.view()});
   });
 }
@@ -434,7 +444,7 @@ void TangentialSystem::set_residual(const FaceVelocity& v, FaceVelocity& r) cons
 }
 
 void TangentialSystem::set_first_residual(const FaceVelocity& v, FaceVelocity& r) const {
-  if (force_ == nullptr) return set_residual(v, r);
+  if (!force_known_) return set_residual(v, r);
   const MomentumMatrices& m = matrices_;
   for_each(m.executor_, r.owned(),
            TangentialDifferenceOnFace{m.hold(), m.area(), source_->view(), std::as_const(*force_).view(),

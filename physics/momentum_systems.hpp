@@ -94,18 +94,19 @@ class FaceSystem : public RefinedSystem {
   void add_in(Real factor, const FaceVectors<T>& e, FaceVelocity& v) const;
 };
 
-/// (a M + b K) v = S times a circulation, on the free parts of v = (U, t).
+/// (a M + b K) v = S times a circulation plus a force, on the free parts of v = (U, t).
 class MomentumSystem : public FaceSystem<MomentumSystem> {
  public:
   static constexpr bool along_normals = true;  ///< whether fluxes are free, too
 
-  /// `circulation`: null where no residual is asked for.
+  /// `circulation`: null where no residual is asked for; `force`: null for none.
   MomentumSystem(const MomentumMatrices& matrices, Real mass_factor, Real viscous_factor,
-                 const DualCochain<Face>* circulation = nullptr)
+                 const DualCochain<Face>* circulation = nullptr, const FaceVelocity* force = nullptr)
       : FaceSystem(matrices),
         mass_factor_(mass_factor),
         viscous_factor_(viscous_factor),
-        circulation_(circulation) {}
+        circulation_(circulation),
+        force_(force) {}
   void set_residual(const FaceVelocity& v, FaceVelocity& r) const override;
   Real norm_of_sources(const FaceVelocity& v, FaceVectors<float>& given,
                        FaceVectors<float>& image) const override;
@@ -119,6 +120,7 @@ class MomentumSystem : public FaceSystem<MomentumSystem> {
 
   Real mass_factor_, viscous_factor_;
   const DualCochain<Face>* circulation_;
+  const FaceVelocity* force_;
 };
 
 /// K v = source on the free tangential parts of v; the other parts act through their columns.
@@ -127,10 +129,11 @@ class TangentialSystem : public FaceSystem<TangentialSystem> {
   static constexpr bool along_normals = false;
 
   /// `source`: null for zero; a v that has one has no other parts. `force`: K v for that v, of a system with
-  /// a source: kept so with every residual; null for nothing.
+  /// a source: kept so with every residual; null for nothing. `force_known`: whether it is that of the v
+  /// that a solve starts from.
   explicit TangentialSystem(const MomentumMatrices& matrices, const FaceVelocity* source = nullptr,
-                            FaceVelocity* force = nullptr)
-      : FaceSystem(matrices), source_(source), force_(force) {}
+                            FaceVelocity* force = nullptr, bool force_known = false)
+      : FaceSystem(matrices), source_(source), force_(force), force_known_(force_known) {}
   void set_residual(const FaceVelocity& v, FaceVelocity& r) const override;
   void set_first_residual(const FaceVelocity& v, FaceVelocity& r) const override;
   Real norm_of_sources(const FaceVelocity& v, FaceVectors<float>& given,
@@ -145,6 +148,7 @@ class TangentialSystem : public FaceSystem<TangentialSystem> {
 
   const FaceVelocity* source_;
   FaceVelocity* force_;
+  bool force_known_;
 };
 
 /// z = r divided by the diagonal of a M + b K: by one number along a face's normal and by another across it,

@@ -51,6 +51,16 @@ std::size_t stage_count(FlowScheme scheme) {
   return runge_kutta ? stages_of(scheme).size() : 0;
 }
 
+void FractionalStep::find_convection(Level& level, FlowStepReport& report) {
+  momentum_.convection(level.flux, level.velocity, level.convection);
+  if (condenses())
+    add(report, "tangential", momentum_.condense(level.flux, level.velocity, level.convection, true));
+}
+
+bool FractionalStep::condenses() const {
+  return !condenses_in_step() || stage_count(settings_.scheme) > 0 || settings_.viscosity == 0;
+}
+
 void FractionalStep::take_step(Real step, FlowStepReport& report) {
   if (stage_count(settings_.scheme) > 0) {
     take_runge_kutta_step(step, report);
@@ -76,8 +86,10 @@ void FractionalStep::take_multistep(Real step, FlowStepReport& report) {
   copy(now_.mass_flux, next_.rate);
   linear_combination(-past, before_.mass_flux, a + past, next_.rate);
   copy(next_.rate, right_hand_side_);
-  linear_combination(-(1 + extrapolation), now_.convection, 1, right_hand_side_);
-  if (extrapolation != 0) linear_combination(extrapolation, before_.convection, 1, right_hand_side_);
+  // Until the step has its own.
+  copy(now_.convection, next_.convection);
+  linear_combination(extrapolation, before_.convection, -(1 + extrapolation), next_.convection);
+  if (condenses()) momentum_.add_normal_part(1, next_.convection, right_hand_side_);
   momentum_.add_body_force(next_.inner_time, mean_flow_acceleration(), right_hand_side_);
   if (crank_nicolson) {
     momentum_.apply_viscous_form(now_.velocity, force_);
@@ -98,7 +110,7 @@ void FractionalStep::take_multistep(Real step, FlowStepReport& report) {
   if (has_history()) linear_combination(-ratio, before_.velocity, 1 + ratio, next_.velocity);
   boundaries_.update(next_.time);
   boundaries_.impose(next_.flux, next_.velocity);
-  solve_step(a, b, right_hand_side_, next_, true, report);
+  solve_step(a, b, right_hand_side_, condenses() ? nullptr : &next_.convection, next_, true, report);
   if (settings_.mean_flow) hold_mean_flow(a, b, step, report);
   momentum_.set_normal_part(next_.flux, next_.velocity);
   add(report, "tangential", momentum_.close(next_.velocity));
@@ -132,9 +144,9 @@ void FractionalStep::take_midpoint_step(Real step, FlowStepReport& report) {
   Real change = 0;
   for (int iteration = 0;; ++iteration) {
     copy(next_.rate, right_hand_side_);
-    linear_combination(-1, next_.convection, 1, right_hand_side_);
+    momentum_.add_normal_part(-1, next_.convection, right_hand_side_);
     copy(next_.flux, later_);
-    solve_step(a, settings_.viscosity, right_hand_side_, next_, iteration == 0, report);
+    solve_step(a, settings_.viscosity, right_hand_side_, nullptr, next_, iteration == 0, report);
     momentum_.set_normal_part(next_.flux, next_.velocity);
     add(report, "tangential", momentum_.close(next_.velocity));
     linear_combination(1, next_.flux, -1, later_);
@@ -146,7 +158,7 @@ void FractionalStep::take_midpoint_step(Real step, FlowStepReport& report) {
                       "{} iterations; take a smaller step",
                       change, iteration));
     }
-    add(report, "tangential", momentum_.convection(next_.flux, next_.velocity, next_.convection));
+    find_convection(next_, report);
   }
   linear_combination(-1, now_.flux, 2, next_.flux);
   linear_combination(-1, now_.velocity, 2, next_.velocity);
@@ -167,7 +179,7 @@ void FractionalStep::hold_mean_flow(Real a, Real b, Real step, FlowStepReport& r
     if (impulse) {
       solve_mass(right_hand_side_, response.flux, response.pressure, report);
     } else {
-      solve_step(a, b, right_hand_side_, response, false, report);
+      solve_step(a, b, right_hand_side_, nullptr, response, false, report);
     }
     response_factors_ = {a, b};
   }
@@ -184,10 +196,10 @@ void FractionalStep::compute_explicit_force(Real time, const PrimalCochain<Face>
                                             FlowStepReport& report) {
   momentum_.set_normal_part(flux, velocity);
   add(report, "tangential", momentum_.close(velocity));
-  circulation_.fill(0);
-  add(report, "tangential", momentum_.convection(flux, velocity, circulation_));
-  copy(circulation_, force);
-  linear_combination(0, circulation_, -1, force);
+  force.fill(0);
+  momentum_.convection(flux, velocity, force_);
+  add(report, "tangential", momentum_.condense(flux, velocity, force_, true));
+  momentum_.add_normal_part(-1, force_, force);
   momentum_.apply_viscous_form(velocity, force_);
   momentum_.add_normal_part(-settings_.viscosity, force_, force);
   momentum_.add_body_force(time, mean_flow_acceleration(), force);
