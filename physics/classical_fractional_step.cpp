@@ -28,8 +28,9 @@ void ClassicalFractionalStep::make_divergence_free(PrimalCochain<Face>& flux, Fl
 void ClassicalFractionalStep::solve_step(Real a, Real b, DualCochain<Face>& r, const FaceVelocity* force,
                                          Level& level, bool main, FlowStepReport& report) {
   momentum_.add_pressure_force(level.pressure, r);
-  add(report, "momentum", force != nullptr ? momentum_.solve_for_fluxes(a, b, r, *force, level.velocity)
-                                           : momentum_.solve(a, b, r, level.velocity, main));
+  add(report, "momentum",
+      force != nullptr ? momentum_.solve_for_fluxes(a, b, r, *force, level.velocity)
+                       : momentum_.solve(a, b, r, level.velocity, main));
   momentum_.set_flux(level.velocity, level.flux);
   increment_.fill(0);
   add(report, "pressure",

@@ -455,9 +455,10 @@ void FractionalStep::compute_reaction() const {
   copy(now_.convection, reaction_);
   if (!condenses()) momentum_.condense(now_.flux, now_.velocity, reaction_, false);
   momentum_.apply_viscous_form(now_.velocity, force_);
-  for_each(executor_, force_.range(),
-           ReactionOnFace{settings_.viscosity, mesh_.geometry().face_areas(executor_.space()),
-                          std::as_const(circulation_).view(), std::as_const(force_).view(), reaction_.view()});
+  for_each(
+      executor_, force_.range(),
+      ReactionOnFace{settings_.viscosity, mesh_.geometry().face_areas(executor_.space()),
+                     std::as_const(circulation_).view(), std::as_const(force_).view(), reaction_.view()});
 }
 
 Vector3 FractionalStep::mean_flow_acceleration() const {

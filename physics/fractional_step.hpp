@@ -39,11 +39,11 @@ class FractionalStep : public IncompressibleFlow {
   /// The unknowns at one time and what follows from them.
   struct Level {
     Level(const Executor& executor, const Mesh& mesh);
-    PrimalCochain<Face> flux;      // U [m3/s]
-    FaceVelocity velocity;         // v [m/s]
-    DualCochain<Face> mass_flux;   // M U [m2/s]
-    FaceVelocity convection;       // as a force on velocities [m4/s2]; condensed but where condenses() is false
-    Real time = 0;                 // [s]
+    PrimalCochain<Face> flux;     // U [m3/s]
+    FaceVelocity velocity;        // v [m/s]
+    DualCochain<Face> mass_flux;  // M U [m2/s]
+    FaceVelocity convection;  // as a force on velocities [m4/s2]; condensed but where condenses() is false
+    Real time = 0;            // [s]
     // Within the step that led here, at inner_time: not `time` where a scheme is centred in the step.
     DualCochain<Cell> pressure;  // [m2/s2]; unused by methods that step without one
     DualCochain<Face> rate;      // M dU/dt [m2/s2]
@@ -58,9 +58,9 @@ class FractionalStep : public IncompressibleFlow {
   virtual void make_divergence_free(PrimalCochain<Face>& flux, FlowStepReport& report) = 0;
   /// Whether solve_step() takes forces on tangential velocities.
   virtual bool condenses_in_step() const { return false; }
-  /// Solves a M U + b K v + G p = r + force, D U = 0, for the free part of a level's unknowns from the guesses
-  /// in it. Parts of v other than the given ones may be left as they come out. `force`: on face velocities;
-  /// null for none. `main`: of a step, not of a response to a unit force.
+  /// Solves a M U + b K v + G p = r + force, D U = 0, for the free part of a level's unknowns from the
+  /// guesses in it. Parts of v other than the given ones may be left as they come out. `force`: on face
+  /// velocities; null for none. `main`: of a step, not of a response to a unit force.
   virtual void solve_step(Real a, Real b, DualCochain<Face>& r, const FaceVelocity* force, Level& level,
                           bool main, FlowStepReport& report) = 0;
   /// Solves M U + G p = r for fluxes whose divergence stays that of the guess, in the norm of M itself. `p`

@@ -296,11 +296,10 @@ void Momentum::convection(const PrimalCochain<Face>& flux, const FaceVelocity& v
         MomentumOutflowOnCell<decltype(rows)>{rows, hold, flux.view(), velocity.view(), area, face_centroid,
                                               cell_centroid, volume, outflow_.view(), interpolated_.view()});
   });
-  for_each(
-      executor_, force.range(),
-      ConvectiveForceOnFace{cells_of, hold, area, velocity.view(), flux.view(), face_centroid, cell_centroid,
-                            std::as_const(outflow_).view(), std::as_const(interpolated_).view(), volume,
-                            force.view()});
+  for_each(executor_, force.range(),
+           ConvectiveForceOnFace{cells_of, hold, area, velocity.view(), flux.view(), face_centroid,
+                                 cell_centroid, std::as_const(outflow_).view(),
+                                 std::as_const(interpolated_).view(), volume, force.view()});
   if (settings_.convection != ConvectionScheme::Central) add_upwind_part(flux, velocity, force);
 }
 

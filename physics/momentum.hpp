@@ -55,10 +55,10 @@ class Momentum {
   /// time:
   ///   1/2 [ S Nᵀ D diag(U) F - W ],  F = v,  W_f = U_f (u_1 - u_2),  u = N U.
   /// Condensed it is 1/2 [ Nᵀ D diag(U) F - Fᵀ W ] on fluxes, with Fᵀ the transpose of the map from U to v;
-  /// kinetic energy is conserved to round-off. An outlet takes W_f = U_f u_1 - max(U_f, 0) F_f: kinetic energy
-  /// leaves with the fluid, none enters where it flows back (Braack & Mucha, J. Comput. Math. 32, 2014). Given
-  /// inflow adds inflow_correction() to D U F. Upwind schemes add 1/2 Jᵀ diag(b |U|) J F to it, J the jump
-  /// between the mean velocities of two cells: never negative in energy.
+  /// kinetic energy is conserved to round-off. An outlet takes W_f = U_f u_1 - max(U_f, 0) F_f: kinetic
+  /// energy leaves with the fluid, none enters where it flows back (Braack & Mucha, J. Comput. Math. 32,
+  /// 2014). Given inflow adds inflow_correction() to D U F. Upwind schemes add 1/2 Jᵀ diag(b |U|) J F to it,
+  /// J the jump between the mean velocities of two cells: never negative in energy.
   void convection(const PrimalCochain<Face>& flux, const FaceVelocity& velocity, FaceVelocity& force);
   /// Takes the tangential part, where it is free, from a force f that convection() gave for U, v: f - K x,
   /// K_tt x = f_t. Velocities that follow fluxes feel no difference, v . K x being zero for them. `of_step`:
@@ -115,8 +115,8 @@ class Momentum {
   Field<Cell, Vector3> mean_;                    // v_c [m/s]; with upwinding only
   Field<Cell, Tensor3> gradient_;                // g_c [1/s]; likewise
   Field<Cell, Vector3> jump_outflow_;            // D b |U| J F [m4/s2]; likewise
-  FaceVelocity condensed_;                       // x of the last condensed force of a step [m3/s]
-  FaceVelocity handed_on_;                       // K x [m3/s2]
+  FaceVelocity condensed_;                       // x of the last force of a step that was condensed [m3/s]
+  FaceVelocity handed_on_;                       // K x, where that was condense()'s doing [m4/s2]
   FaceVelocity displaced_;                       // v + x / b; scratch
   FaceVelocity jump_;                            // b |U| J F; with upwinding only
   DualCochain<Face> circulation_;

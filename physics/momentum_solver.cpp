@@ -56,8 +56,7 @@ SolveReport MomentumSolver::solve(Real mass_factor, Real viscous_factor, const D
   if (of_step) recall = {&solve_history_, {{mass_factor, &inertia}, {viscous_factor, &friction}}};
   preconditioner_.set(mass_factor, viscous_factor);
   // A force may come and go faster than fluxes do: what the guess has of it is all that can be large.
-  const Real noise =
-      force == nullptr ? 0 : rounding * viscous_factor * matrices_.norm_of_friction(velocity);
+  const Real noise = force == nullptr ? 0 : rounding * viscous_factor * matrices_.norm_of_friction(velocity);
   return solver_.solve("momentum", system, preconditioner_, velocity, noise, recall);
 }
 

@@ -416,11 +416,10 @@ void MomentumSystem::set_residual(const FaceVelocity& v, FaceVelocity& r) const 
   };
   m.visit_stencil(v, gather, [&](Range<Face> range, auto rows, MemorySpace space) {
     for_each(m.executor_, range,
-             MomentumResidualOnFace<decltype(rows)>{rows, m.mass_.matrix().entries(space),
-                                                    m.viscous_form_.matrix().entries(space), mass_factor_,
-                                                    viscous_factor_, m.hold(), m.area(), circulation_->view(),
-                                                    force_ != nullptr, (force_ ? *force_ : v).view(),
-                                                    std::as_const(m.gathered_).view(), r.view()});
+             MomentumResidualOnFace<decltype(rows)>{
+                 rows, m.mass_.matrix().entries(space), m.viscous_form_.matrix().entries(space), mass_factor_,
+                 viscous_factor_, m.hold(), m.area(), circulation_->view(), force_ != nullptr,
+                 (force_ ? *force_ : v).view(), std::as_const(m.gathered_).view(), r.view()});
   });
 }
 

@@ -58,7 +58,8 @@ void FractionalStep::find_convection(Level& level, FlowStepReport& report) {
 }
 
 bool FractionalStep::condenses() const {
-  return !condenses_in_step() || stage_count(settings_.scheme) > 0 || settings_.viscosity == 0;
+  return !condenses_in_step() || stage_count(settings_.scheme) > 0 || settings_.viscosity == 0 ||
+         settings_.convection == ConvectionScheme::None;
 }
 
 void FractionalStep::take_step(Real step, FlowStepReport& report) {

@@ -174,8 +174,8 @@ TEST_P(MomentumOnShelf, fluxes_feel_a_force_on_tangential_velocities_that_stay_a
     bench.force.copy_from_host(arbitrary_vectors(mesh_, faces_, 8));
     bench.momentum.close(bench.velocity);
     const Eigen::MatrixXd unknowns = unknowns_of(bench.free), system = system_of(a, b);
-    const Eigen::VectorXd source = flux_of().transpose() * column_of(bench.circulation.to_host()) +
-                                   column_of(bench.force.to_host(), d_);
+    const Eigen::VectorXd source =
+        flux_of().transpose() * column_of(bench.circulation.to_host()) + column_of(bench.force.to_host(), d_);
     const std::vector<Vector3> guess = bench.velocity.to_host();
     const Eigen::VectorXd start = column_of(guess, d_);
     Eigen::VectorXd expected = m_.normal.transpose() * start;
