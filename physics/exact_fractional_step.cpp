@@ -14,6 +14,7 @@
 #include "mesh/slabs.hpp"
 #include "physics/tangential_chebyshev.hpp"
 #include "solvers/auxiliary_space.hpp"
+#include "solvers/least_energy.hpp"
 
 namespace curlew {
 
@@ -137,6 +138,11 @@ struct ScaledSquareOfFace {
   CURLEW_HOST_DEVICE Real operator()(Id<Face> f) const { return scale[f] * scale[f] * dot(v[f], v[f]); }
 };
 
+/// Beyond so many loops their flows would take more memory and time than they are worth.
+constexpr std::size_t most_harmonic_flows = 16;
+/// More exact ones save no iterations (docs/multigrid.md).
+constexpr Real harmonic_tolerance = 1e-3;
+
 Extent loop_extent(const Mesh& mesh, std::size_t loops) {
   const Index count = static_cast<Index>(loops);
   return {count, mesh.domain().communicator().rank() == 0 ? count : 0};
@@ -212,7 +218,27 @@ void CurlWithLoops::apply_transpose(const DualCochain<Face>& circulation, Paired
   y.loop.copy_from_host(round);
 }
 
-/// Fields one by one: by their diagonals or, in place of that, by what iterates in single precision.
+/// A flow without vorticity. By inertia it has no energy in common with any curl, whereas a flux through the
+/// faces of a loop alone is nearly a sum of curls.
+struct HarmonicFlow {
+  PrimalCochain<Edge> stream;
+  PrimalCochain<Loop> loop;
+};
+/// One for each loop.
+struct HarmonicFlows {
+  std::vector<HarmonicFlow> flows;
+  std::vector<Real> mass, viscous;  // products of flows i and j by either matrix, row by row
+  std::vector<Real> products_with(const Paired<StreamVelocity>& r) const {
+    std::vector<Real> products;
+    for (const auto& [stream, loop] : flows)
+      products.push_back(inner_product(r.stream, stream) + inner_product(r.loop, loop));
+    return products;
+  }
+};
+
+/// Fields one by one: by their diagonals or, in place of that, by what iterates in single precision. Where
+/// there are harmonic flows, what they span is solved exactly besides, and the diagonals of loops are not
+/// used.
 class ExactFractionalStep::StreamPreconditioner : public Preconditioner<StreamVelocity> {
  public:
   /// `like` has the extents; `edges`, `tangential`: null for diagonals.
@@ -223,11 +249,16 @@ class ExactFractionalStep::StreamPreconditioner : public Preconditioner<StreamVe
         velocity_(like.stream.executor(), like.velocity.extent(), "inverse diagonal", "1"),
         edges_(std::move(edges)),
         tangential_(std::move(tangential)) {}
+  /// From the next set() on.
+  void set_harmonic(HarmonicFlows harmonic) { harmonic_ = std::move(harmonic); }
   /// For a times the mass and b times the viscous form. A diagonal of 0 stands for a value that is held;
   /// those that are not used do not matter.
   void set(std::span<const Real> stream, std::span<const Real> loop, std::span<const Real> velocity, Real a,
            Real b) {
     viscous_factor_ = b;
+    harmonic_energy_.clear();
+    for (std::size_t k = 0; k < harmonic_.mass.size(); ++k)
+      harmonic_energy_.push_back(a * harmonic_.mass[k] + b * harmonic_.viscous[k]);
     const auto invert = [](std::span<const Real> diagonal, auto& field) {
       std::vector<Real> inverse;
       for (const Real entry : diagonal) inverse.push_back(entry > 0 ? 1 / entry : 0);
@@ -237,7 +268,7 @@ class ExactFractionalStep::StreamPreconditioner : public Preconditioner<StreamVe
       edges_->set(a, b);
     else
       invert(stream, stream_);
-    invert(loop, loop_);
+    if (harmonic_.flows.empty()) invert(loop, loop_);
     if (!tangential_) invert(velocity, velocity_);
   }
   void apply(const Paired<StreamVelocity>& r, StreamVelocity& z) const override {
@@ -245,13 +276,22 @@ class ExactFractionalStep::StreamPreconditioner : public Preconditioner<StreamVe
       edges_->apply(r.stream, z.stream);
     else
       scale_by(stream_, r.stream, z.stream);
-    scale_by(loop_, r.loop, z.loop);
+    if (harmonic_.flows.empty())
+      scale_by(loop_, r.loop, z.loop);
+    else
+      z.loop.fill(0);
     if (!tangential_)
       scale_by(velocity_, r.velocity, z.velocity);
     else if (viscous_factor_ > 0)
       tangential_->apply(1 / viscous_factor_, r.velocity, z.velocity);
     else
       z.velocity.fill(Vector3{});
+    if (harmonic_.flows.empty()) return;
+    const std::vector<Real> factors = least_energy_factors(harmonic_energy_, harmonic_.products_with(r));
+    for (std::size_t k = 0; k < factors.size(); ++k) {
+      linear_combination(factors[k], harmonic_.flows[k].stream, 1, z.stream);
+      linear_combination(factors[k], harmonic_.flows[k].loop, 1, z.loop);
+    }
   }
 
  private:
@@ -261,6 +301,8 @@ class ExactFractionalStep::StreamPreconditioner : public Preconditioner<StreamVe
   std::unique_ptr<AuxiliarySpace> edges_;
   std::unique_ptr<TangentialChebyshev> tangential_;
   Real viscous_factor_ = 0;
+  HarmonicFlows harmonic_;
+  std::vector<Real> harmonic_energy_;
 };
 
 /// [C Z]ᵀ (a M U + b K v) and the tangential part of b K v, U = [C Z] s.
@@ -345,7 +387,9 @@ ExactFractionalStep::ExactFractionalStep(const Executor& executor, const Mesh& m
     tangential = std::make_unique<TangentialChebyshev>(momentum_.matrices());
   }
   find_diagonals(edges == nullptr);
+  const bool smooth = edges != nullptr;
   preconditioner_ = std::make_unique<StreamPreconditioner>(unknown_, std::move(edges), std::move(tangential));
+  if (smooth && !loops_.empty() && loops_.size() <= most_harmonic_flows) find_harmonic_flows();
 }
 
 ExactFractionalStep::~ExactFractionalStep() = default;
@@ -414,6 +458,41 @@ void ExactFractionalStep::find_diagonals(bool of_edges) {
     tangential_diagonal_[f] = held ? 0 : tangential_diagonal_[f] / dot(areas[f], areas[f]);
   }
   friction_scale_.copy_from_host(friction);
+}
+
+void ExactFractionalStep::find_harmonic_flows() {
+  const SolverControl control{harmonic_tolerance, 0, settings_.streamfunction.max_iterations};
+  ConjugateGradient<StreamVelocity> solver("harmonic flux", control, alike(image_), alike(unknown_));
+  const System mass(*this, 1, 0), viscous(*this, 0, 1);
+  set_preconditioner(1, 0);
+  unknown_.velocity.fill(Vector3{});
+  HarmonicFlows harmonic;
+  for (std::size_t l = 0; l < loops_.size(); ++l) {
+    std::vector<Real> circulation(loops_.size(), 0);
+    circulation[l] = 1;
+    right_hand_side_.stream.fill(0);
+    right_hand_side_.loop.copy_from_host(circulation);
+    right_hand_side_.velocity.fill(Vector3{});
+    unknown_.stream.fill(0);
+    unknown_.loop.fill(0);
+    solver.solve(mass, *preconditioner_, right_hand_side_, unknown_, {1, 0});
+    HarmonicFlow flow{alike(unknown_.stream), alike(unknown_.loop)};
+    copy(unknown_.stream, flow.stream);
+    copy(unknown_.loop, flow.loop);
+    harmonic.flows.push_back(std::move(flow));
+  }
+  for (const HarmonicFlow& flow : harmonic.flows) {
+    copy(flow.stream, unknown_.stream);
+    copy(flow.loop, unknown_.loop);
+    for (const auto& [matrix, energies] :
+         {std::pair(&mass, &harmonic.mass), std::pair(&viscous, &harmonic.viscous)}) {
+      matrix->apply(unknown_, image_);
+      const std::vector<Real> products = harmonic.products_with(image_);
+      energies->insert(energies->end(), products.begin(), products.end());
+    }
+  }
+  preconditioner_->set_harmonic(std::move(harmonic));
+  preconditioner_for_ = {-1, -1};
 }
 
 void ExactFractionalStep::set_preconditioner(Real a, Real b) {

@@ -77,6 +77,8 @@ class ExactFractionalStep final : public FractionalStep {
   /// By inertia and by viscosity, in a cell, of the flux `sign_of(face)` through each of its faces.
   template <class SignOf>
   std::pair<Real, Real> energies_in_cell(Id<Cell> c, const SignOf& sign_of) const;
+  /// Of unit circulation round one loop each, without vorticity: for the preconditioner.
+  void find_harmonic_flows();
   void set_preconditioner(Real a, Real b);
   /// Solves for the change of streamfunction and tangential velocities from `flux` and `velocity`, whose
   /// normal part is overwritten; `unknown_` holds the guess and then the solution. `of_step`: one of the
