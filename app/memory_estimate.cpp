@@ -11,6 +11,7 @@
 #include "kernels/vector4.hpp"
 #include "mesh/node_graph.hpp"
 #include "operators/face_matrix.hpp"
+#include "physics/time_schemes.hpp"
 #include "solvers/solution_history.hpp"
 
 namespace curlew {
@@ -93,13 +94,15 @@ std::size_t bytes_of(const FlowCase& settings, const Mesh& mesh) {
   per_cell += number;                       // the method's
   per_cell += number + history_of(number);  // its guesses
   per_cell += averages * number;
-  std::size_t per_face = 2 * vector;        // geometry
-  per_face += 3 * (4 * number + vector);    // three levels of time
-  per_face += 6 * number + 2 * vector + 1;  // forces
-  per_face += number + 4 * vector;          // momentum
+  std::size_t per_face = 2 * vector;          // geometry
+  per_face += 3 * (3 * number + 2 * vector);  // three levels of time
+  per_face += 6 * number + 2 * vector + 1;    // forces
+  per_face += number + 3 * vector;            // momentum
   if (settings.flow.convection != ConvectionScheme::Central) per_face += vector;
   per_face += vector + sizeof(Vector4<Real>) + 7 * rounded_vector + 6 * rounded_number + 1;  // its solvers
-  per_face += 3 * solution_history_depth * rounded_vector;                           // and their guesses
+  // And their guesses: those of convection are of its first solve alone where momentum's condenses it.
+  const bool condenses = exact || stage_count(settings.flow.scheme) > 0 || settings.flow.viscosity == 0;
+  per_face += (2 * solution_history_depth + (condenses ? solution_history_depth : 1)) * rounded_vector;
   per_face += 5 * number;                                                            // projection
   if (exact) per_face += 4 * number + 2 * vector + 8 * vector + history_of(vector);  // the streamfunction's
   if (by_multigrid) per_face += 4 * rounded_vector + rounded_number;                 // tangential velocities

@@ -358,7 +358,7 @@ ExactFractionalStep::ExactFractionalStep(const Executor& executor, const Mesh& m
       image_(alike(right_hand_side_)),
       last_change_(alike(unknown_.stream)),
       last_loops_(alike(unknown_.loop)),
-      changes_(unknown_, 2,
+      changes_(executor, 2,
                [this](StreamVelocity& change) {
                  for_each(executor_, change.velocity.range(),
                           TangentialPartOnFace{mesh_.geometry().face_areas(executor_.space()),

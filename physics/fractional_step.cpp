@@ -149,7 +149,7 @@ FractionalStep::FractionalStep(const Executor& executor, const Mesh& mesh, FlowS
       momentum_(executor, mesh, settings_, boundaries_, simplex_weight),
       projection_(executor, mesh, boundaries_, momentum_.mass(), settings_.pressure,
                   settings_.pressure_preconditioning),
-      pressure_changes_(DualCochain<Cell>(executor, mesh.domain().extent<Cell>(), "pressure", "m2/s2"), 1),
+      pressure_changes_(executor, 1),
       now_(executor, mesh),
       before_(executor, mesh),
       next_(executor, mesh),

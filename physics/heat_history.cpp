@@ -27,7 +27,7 @@ HeatHistory::HeatHistory(const Domain& domain, const PrimalCochain<Node>& like,
                          std::unique_ptr<const Matrix> exchange)
     : domain_(domain),
       // A run that resumes may hold nodes that the earlier one did not.
-      changes_(like, 2,
+      changes_(like.executor(), 2,
                [&held](PrimalCochain<Node>& change) {
                  for_each(change.executor(), change.owned(), NoChangeOnHeldNode{held.view(), change.view()});
                }),

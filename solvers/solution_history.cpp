@@ -128,19 +128,12 @@ struct WidenOnNumber {
 }  // namespace
 
 template <class X>
-SolutionHistory<X>::SolutionHistory(const X& like, std::size_t parts, std::function<void(X&)> make_free)
-    : executor_(like.executor()),
+SolutionHistory<X>::SolutionHistory(const Executor& executor, std::size_t parts,
+                                    std::function<void(X&)> make_free)
+    : executor_(executor),
       make_free_(std::move(make_free)),
       gram_(parts, std::vector<Real>(most_changes * most_changes, 0)),
-      sums_(executor_.space(), most_changes) {
-  for (std::size_t k = 0; k < most_changes; ++k) {
-    Change change;
-    visit_numbers(like, [&](std::size_t, const auto& numbers) {
-      change.emplace_back(executor_, numbers.components * numbers.entities.all, "change", "1");
-    });
-    changes_.push_back(std::move(change));
-  }
-}
+      sums_(executor_.space(), most_changes) {}
 
 template <class X>
 std::vector<Real> SolutionHistory<X>::products_with(const Paired<X>& y) {
@@ -211,6 +204,13 @@ void SolutionHistory<X>::append(const MatrixSum<X>& matrix, X& change, Paired<X>
     kept_.erase(kept_.begin());
   }
   kept_.push_back(place);
+  if (place == changes_.size()) {
+    Change room;
+    visit_numbers(change, [&](std::size_t, const auto& numbers) {
+      room.emplace_back(executor_, numbers.components * numbers.entities.all, "change", "1");
+    });
+    changes_.push_back(std::move(room));
+  }
   visit_numbers(change, [&](std::size_t field, const auto& numbers) {
     Field<Number, float>& rounded = changes_[place][field];
     for_each(executor_, rounded.range(), RoundOnNumber{numbers.view(), rounded.view()});

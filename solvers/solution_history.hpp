@@ -34,10 +34,10 @@ inline constexpr std::size_t solution_history_depth = 4;
 template <class X>
 class SolutionHistory {
  public:
-  /// `like`: a vector of the right sizes; `parts`: how many matrices the sum has; `make_free`: takes from a
-  /// vector what solves never change (a normal part, which rounding would add), null where single values are
-  /// free or not.
-  SolutionHistory(const X& like, std::size_t parts, std::function<void(X&)> make_free = nullptr);
+  /// `parts`: how many matrices the sum has; `make_free`: takes from a vector what solves never change (a
+  /// normal part, which rounding would add), null where single values are free or not. Room for changes is
+  /// made as they first come.
+  SolutionHistory(const Executor& executor, std::size_t parts, std::function<void(X&)> make_free = nullptr);
 
   /// How many changes are kept now.
   std::size_t size() const { return kept_.size(); }

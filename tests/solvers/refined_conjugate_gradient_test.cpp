@@ -169,7 +169,7 @@ TEST(RefinedConjugateGradient, remembers_what_either_precision_found) {
   const VectorXd b = VectorXd::Random(3 * faces), c = VectorXd::Random(3 * faces);
   for (const Real factor : {1., 30.}) {  // the second ends in double
     Solve solve(faces, {1e-5, 0, 10000});
-    SolutionHistory<FaceVectors<float>> history(solve.solver.like(), 1);
+    SolutionHistory<FaceVectors<float>> history(solve.solver.like().executor(), 1);
     const DenseSystem right(a, b);
     const auto iterations = [&](const DenseSystem& system) {
       solve.x.fill({});

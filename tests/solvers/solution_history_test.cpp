@@ -103,7 +103,7 @@ TEST(SolutionHistory, a_solution_made_of_earlier_ones_is_found_at_once_for_any_f
     const MatrixOperator of_mass(mass), of_stiffness(stiffness);
     const auto matrix = [&](Real a, Real b) { return MatrixSum<Unknown>{{a, &of_mass}, {b, &of_stiffness}}; };
     Vectors v(executor, size);
-    SolutionHistory<Unknown> history(v.x, 2);
+    SolutionHistory<Unknown> history(executor, 2);
     const MatrixXd changes = MatrixXd::Random(size, 6);
     for (Eigen::Index k = 0; k < changes.cols(); ++k) {
       set(v.x, changes.col(k));
@@ -143,7 +143,7 @@ TEST(SolutionHistory, one_that_is_read_and_appended_anew_has_the_same_bits_on_ev
   VectorXd expected;
   for (const Executor& executor : all_backends()) {
     Vectors v(executor, size);
-    SolutionHistory<Unknown> history(v.x, 1), again(v.x, 1);
+    SolutionHistory<Unknown> history(executor, 1), again(executor, 1);
     for (Eigen::Index k = 0; k < changes.cols(); ++k) {
       set(v.x, changes.col(k));
       history.append(sum, v.x, v.image);
@@ -189,7 +189,7 @@ TEST(SolutionHistory, brings_the_products_with_all_changes_together_among_ranks_
   std::vector<VectorXd> guesses;
   for (const Executor& executor : {Executor::serial(), Executor::serial().among(ranks)}) {
     Vectors v(executor, size);
-    SolutionHistory<Unknown> history(v.x, 2);
+    SolutionHistory<Unknown> history(executor, 2);
     for (std::size_t k = 1; k <= solution_history_depth; ++k) {
       set(v.x, VectorXd::Unit(size, static_cast<Eigen::Index>(3 * k)));
       history.append(sum, v.x, v.image);
@@ -213,7 +213,7 @@ TEST(SolutionHistory, what_rounding_adds_to_a_change_is_taken_out) {
   Vectors v(Executor::serial(), size);
   // Free are vectors without a part along (1, …, 1), which rounding to single precision would give them.
   const auto without_mean = [](const VectorXd& x) { return VectorXd(x.array() - x.mean()); };
-  SolutionHistory<Unknown> history(v.x, 1, [&](Unknown& x) { set(x, without_mean(get(x))); });
+  SolutionHistory<Unknown> history(Executor::serial(), 1, [&](Unknown& x) { set(x, without_mean(get(x))); });
   for (int k = 0; k < 4; ++k) {
     set(v.x, without_mean(VectorXd::Random(size)));
     history.append(sum, v.x, v.image);
@@ -236,7 +236,7 @@ TEST(SolutionHistory, lets_conjugate_gradients_start_near_a_smooth_sequence_of_s
   };
   const auto iterations = [&](bool with_history) {
     Vectors v(Executor::serial(), size);
-    SolutionHistory<Unknown> history(v.x, 1);
+    SolutionHistory<Unknown> history(executor, 1);
     ConjugateGradient<Unknown> solver(Executor::serial(), size, "pressure", {1e-8, 0, 1000});
     Image b(Executor::serial(), size, "b", "1");
     IdentityPreconditioner<Unknown> none;
