@@ -236,7 +236,7 @@ TEST(SolutionHistory, lets_conjugate_gradients_start_near_a_smooth_sequence_of_s
   };
   const auto iterations = [&](bool with_history) {
     Vectors v(Executor::serial(), size);
-    SolutionHistory<Unknown> history(executor, 1);
+    SolutionHistory<Unknown> history(v.x.executor(), 1);
     ConjugateGradient<Unknown> solver(Executor::serial(), size, "pressure", {1e-8, 0, 1000});
     Image b(Executor::serial(), size, "b", "1");
     IdentityPreconditioner<Unknown> none;
