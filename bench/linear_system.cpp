@@ -12,8 +12,6 @@
 #include <sys/resource.h>
 
 #include <algorithm>
-#include <chrono>
-#include <cmath>
 #include <cstdlib>
 #include <fstream>
 #include <memory>
@@ -21,19 +19,18 @@
 #include <string>
 #include <utility>
 
-#include "kernels/for_each.hpp"
+#include "edge_system.hpp"
 #include "kernels/vector_kernels.hpp"
 #include "mesh/box.hpp"
 #include "mesh/cell_shapes.hpp"
 #include "mesh/mesh.hpp"
 #include "operators/cell_laplacian.hpp"
 #include "operators/flux_mass.hpp"
-#include "operators/incidence_operator.hpp"
 #include "operators/viscous_form.hpp"
+#include "processor_time.hpp"
 #include "solvers/auxiliary_space.hpp"
 #include "solvers/conjugate_gradient.hpp"
 #include "solvers/multigrid.hpp"
-#include "solvers/stream_velocity.hpp"
 
 namespace {
 
@@ -41,20 +38,6 @@ using namespace curlew;
 
 constexpr Real tolerance = 1e-8;
 constexpr int repeats = 3;
-
-struct Seconds {
-  double cpu = 0, wall = 0;
-};
-
-Seconds now() {
-  rusage usage;
-  getrusage(RUSAGE_SELF, &usage);
-  const auto seconds = [](const timeval& t) {
-    return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
-  };
-  const std::chrono::duration<double> wall = std::chrono::steady_clock::now().time_since_epoch();
-  return {seconds(usage.ru_utime) + seconds(usage.ru_stime), wall.count()};
-}
 
 /// Medians of what `body` takes.
 template <class Body>
@@ -67,10 +50,6 @@ Seconds timed(const Body& body) {
     cpu.push_back(end.cpu - start.cpu);
     wall.push_back(end.wall - start.wall);
   }
-  const auto median = [](std::vector<double>& values) {
-    std::ranges::sort(values);
-    return values[values.size() / 2];
-  };
   return {median(cpu), median(wall)};
 }
 
@@ -168,45 +147,6 @@ void poisson(const Mesh& mesh, const std::string& path) {
   report(n, rows.columns.size(), "multigrid", setup, {product.cpu / 10, product.wall / 10}, solve, result);
 }
 
-struct FreePartOnEdge {
-  View<Edge, const Real> free;
-  View<Edge, Real> value;
-  CURLEW_HOST_DEVICE void operator()(Id<Edge> e) const { value[e] *= free[e]; }
-};
-
-/// R M C on edges that are free. The solver is that of the streamfunction, whose other fields are empty here.
-class RotationMassCurl : public Operator<StreamVelocity, Paired<StreamVelocity>> {
- public:
-  RotationMassCurl(const Executor& executor, const Mesh& mesh, const std::vector<Real>& free)
-      : executor_(executor),
-        curl_(executor, mesh.topology()),
-        mass_(executor, mesh),
-        flux_(executor, mesh.topology().faces().size(), "flux", "m3/s"),
-        circulation_(executor, flux_.extent(), "circulation", "m2/s"),
-        free_(executor, mesh.topology().edges().size(), "free", "1") {
-    free_.copy_from_host(free);
-  }
-  void apply(const StreamVelocity& x, Paired<StreamVelocity>& y) const override {
-    curl_.apply(x.stream, flux_);
-    mass_.apply(flux_, circulation_);
-    rotation_of(circulation_, y);
-  }
-  void apply_transpose(const StreamVelocity& x, Paired<StreamVelocity>& y) const override { apply(x, y); }
-  void rotation_of(const DualCochain<Face>& circulation, Paired<StreamVelocity>& y) const {
-    curl_.apply_transpose(circulation, y.stream);
-    for_each(executor_, y.stream.range(), FreePartOnEdge{std::as_const(free_).view(), y.stream.view()});
-  }
-  const FaceMatrix& mass() const { return mass_.matrix(); }
-
- private:
-  Executor executor_;
-  Curl curl_;
-  FluxMass mass_;
-  mutable PrimalCochain<Face> flux_;
-  mutable DualCochain<Face> circulation_;
-  Field<Edge> free_;
-};
-
 /// The exact step's preconditioner for this system.
 class EdgePreconditioner : public Preconditioner<StreamVelocity> {
  public:
@@ -226,49 +166,34 @@ class EdgePreconditioner : public Preconditioner<StreamVelocity> {
 void edges(const Mesh& mesh, const std::string& path) {
   const Executor executor = Executor::openmp(omp_get_max_threads());
   const Topology& topology = mesh.topology();
-  const std::size_t edge_count = at(topology.edges().size()), node_count = at(topology.nodes().size());
+  const std::size_t edge_count = at(topology.edges().size());
 
-  std::vector<Real> edge_is_free(edge_count, 1), node_is_free(node_count, 1);
-  for (const Id<Face> f : topology.boundary_faces()) {
-    for (const auto [e, sign] : topology.edges_of_face()[f]) edge_is_free[at(e.value())] = 0;
-    for (const auto [n, sign] : topology.nodes_of_face()[f]) node_is_free[at(n.value())] = 0;
-  }
-  const auto numbers = [](const std::vector<Real>& is_free) {
+  const std::vector<std::uint8_t> edge_is_free = edges_off_walls(topology),
+                                  node_is_free = nodes_off_walls(topology);
+  const auto numbers = [](const std::vector<std::uint8_t>& is_free) {
     std::vector<Index> number;
     Index count = 0;
-    for (const Real free : is_free) number.push_back(free > 0 ? count++ : -1);
+    for (const std::uint8_t free : is_free) number.push_back(free ? count++ : -1);
     return std::pair(number, count);
   };
   const auto [edge_number, free_edges] = numbers(edge_is_free);
   const auto [node_number, free_nodes] = numbers(node_is_free);
 
-  const RotationMassCurl system(executor, mesh, edge_is_free);
-  const StreamVelocity like{PrimalCochain<Edge>(executor, topology.edges().size(), "streamfunction", "m3/s"),
-                            PrimalCochain<Loop>(executor, 0, "loops", "m3/s"),
-                            Field<Face, Vector3>(executor, 0, "velocity", "m/s")};
-  const Paired<StreamVelocity> image_like{
-      DualCochain<Edge>(executor, topology.edges().size(), "rotation", "m2/s"),
-      DualCochain<Loop>(executor, 0, "loops", "m2/s"), Field<Face, Vector3>(executor, 0, "velocity", "m/s")};
+  const FluxMass mass(executor, mesh);
+  const RotationMassCurl system(executor, mesh, mass, edge_is_free);
+  const StreamVelocity like = stream_unknown(executor, mesh, 0);
+  const Paired<StreamVelocity> image_like = stream_image(executor, mesh, 0);
 
   // The matrix, row by row, of edges that are free; entries of rounding are left out.
   SparseRows rows, gradient;
   std::vector<Real> sum(edge_count, 0), along[3];
-  const auto& faces_of_face = system.mass().stencil().faces_of_face();
-  const auto mass_entry = system.mass().entries(MemorySpace::Host);
   for (const Id<Edge> e : topology.edges()) {
     if (edge_number[at(e.value())] < 0) continue;
     std::vector<Index> touched;
-    for (const auto [f, sign] : topology.faces_of_edge()[e]) {
-      Id<FacePair> pair(faces_of_face.view(MemorySpace::Host).start(f));
-      for (const auto [g, one] : faces_of_face[f]) {
-        const Real mass = sign * mass_entry[pair];
-        ++pair;
-        for (const auto [other, turn] : topology.edges_of_face()[g]) {
-          touched.push_back(other.value());
-          sum[at(other.value())] += mass * turn;
-        }
-      }
-    }
+    visit_row_of_rotation_mass_curl(topology, mass.matrix(), e, [&](Id<Edge> other, Real value) {
+      touched.push_back(other.value());
+      sum[at(other.value())] += value;
+    });
     std::ranges::sort(touched);
     touched.erase(std::unique(touched.begin(), touched.end()), touched.end());
     const Real diagonal = sum[at(e.value())];
@@ -295,15 +220,8 @@ void edges(const Mesh& mesh, const std::string& path) {
     along[2].push_back(edge.z);
   }
 
-  // A force that varies from face to face, without a pattern that a mesh could share.
   DualCochain<Face> force(executor, topology.faces().size(), "force", "m2/s");
-  std::vector<Real> force_of_face;
-  for (const Id<Face> f : topology.faces()) {
-    const Vector3 x = mesh.geometry().face_centroids()[at(f.value())];
-    force_of_face.push_back(norm(mesh.geometry().dual_edge(topology, f)) *
-                            std::sin(7 * x.x + 5 * x.y * x.z + 3 * x.z));
-  }
-  force.copy_from_host(force_of_face);
+  force.copy_from_host(smooth_force(mesh));
   Paired<StreamVelocity> b = alike(image_like), image = alike(image_like);
   system.rotation_of(force, b);
   if (!path.empty()) {
@@ -321,11 +239,10 @@ void edges(const Mesh& mesh, const std::string& path) {
   }
 
   std::unique_ptr<EdgePreconditioner> preconditioner;
-  const ViscousForm viscous(executor, mesh, system.mass().stencil());  // not in this system
-  const std::vector<std::uint8_t> free(edge_is_free.begin(), edge_is_free.end());
+  const ViscousForm viscous(executor, mesh, mass.matrix().stencil());  // not in this system
   const Seconds setup = timed([&] {
     preconditioner =
-        std::make_unique<EdgePreconditioner>(executor, mesh, system.mass(), viscous.matrix(), free);
+        std::make_unique<EdgePreconditioner>(executor, mesh, mass.matrix(), viscous.matrix(), edge_is_free);
   });
   StreamVelocity x = alike(like);
   const Seconds product = timed([&] {

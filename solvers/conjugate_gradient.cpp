@@ -243,6 +243,7 @@ template class Preconditioner<PrimalCochain<Node>>;
 template class Preconditioner<FaceVectors<float>>;
 template class Preconditioner<FaceVectors<Real>>;
 template class Preconditioner<DualCochain<Cell>>;
+template class Preconditioner<PrimalCochain<Edge>>;
 template class Preconditioner<StreamVelocity>;
 template State iterate(LaunchSequence&, ConjugateGradientIteration<FaceVectors<float>>&,
                        const FusedOperator<FaceVectors<float>>&, const Preconditioner<FaceVectors<float>>&,

@@ -382,6 +382,7 @@ void MultigridInSingle<T>::apply(const Field<Node, T>& r, Field<Node, T>& z) con
 
 template class Multigrid<PrimalCochain<Node>>;
 template class Multigrid<DualCochain<Cell>>;
+template class Multigrid<PrimalCochain<Edge>>;
 template class MultigridInSingle<float>;
 template class MultigridInSingle<Vector4<float>>;
 

@@ -272,5 +272,7 @@ template MultigridHierarchy make_multigrid_hierarchy<Node>(const Domain&, Symmet
                                                            std::optional<std::vector<Tensor3>>);
 template MultigridHierarchy make_multigrid_hierarchy<Cell>(const Domain&, SymmetricMatrix, Index,
                                                            std::optional<std::vector<Tensor3>>);
+template MultigridHierarchy make_multigrid_hierarchy<Edge>(const Domain&, SymmetricMatrix, Index,
+                                                           std::optional<std::vector<Tensor3>>);
 
 }  // namespace curlew

@@ -64,6 +64,7 @@ template class IdentityPreconditioner<PrimalCochain<Node>>;
 template class IdentityPreconditioner<DualCochain<Cell>>;
 template class JacobiPreconditioner<PrimalCochain<Node>>;
 template class JacobiPreconditioner<DualCochain<Cell>>;
+template class JacobiPreconditioner<PrimalCochain<Edge>>;
 template std::unique_ptr<Preconditioner<PrimalCochain<Node>>> make_preconditioner(Preconditioning,
                                                                                   const Executor&,
                                                                                   const Domain&,
