@@ -134,7 +134,6 @@ class Method {
 };
 
 // --- Methods on edges
-// ---------------------------------------------------------------------------------------
 
 /// What stands for the inverse of R M C on edges.
 using EdgePreconditioner = Preconditioner<PrimalCochain<Edge>>;
@@ -318,7 +317,6 @@ std::unique_ptr<EdgePreconditioner> augmented(const Problem& problem) {
 }
 
 // --- Methods between cells
-// ----------------------------------------------------------------------------------
 
 /// U = S⁻¹ (f + G p).
 struct FluxOnFace {
@@ -503,7 +501,7 @@ class ProjectedMethod : public Method {
   int cycles_ = 0;
 };
 
-/// Minimal residuals for M U + Dᵀ p = f, D U = 0, preconditioned by the diagonal star and one cycle of
+/// Minimal residuals for M U - Dᵀ p = f, -D U = 0, preconditioned by the diagonal star and one cycle of
 /// multigrid for D S⁻¹ Dᵀ: Elman, Silvester & Wathen, Finite Elements and Fast Iterative Solvers (2014),
 /// algorithm 4.1. A single cycle is no projection, so that conjugate gradients have no use for it.
 class SaddlePointMethod : public Method {
@@ -534,13 +532,13 @@ class SaddlePointMethod : public Method {
     cosine_ = last_cosine_ = 1;
   }
   void advance() override {
-    scale(1 / gamma_, z_);
+    combine(0, z_, 1 / gamma_, z_);
     // K z
     problem_.mass.apply(z_.flux, next_v_.circulation);
     projection_.subtract_gradient(z_.p, next_v_.circulation);
     projection_.leave_free_part(next_v_.circulation);
     projection_.set_divergence(z_.flux, next_v_.outflow);
-    scale(-1, next_v_.outflow);
+    linear_combination(0, next_v_.outflow, -1, next_v_.outflow);
     const Real delta = inner_product(next_v_.circulation, z_.flux) + inner_product(next_v_.outflow, z_.p);
     const auto add = [](Real a, const Image& x, Image& y) {
       linear_combination(a, x.circulation, 1, y.circulation);
@@ -563,7 +561,7 @@ class SaddlePointMethod : public Method {
     last_sine_ = sine_;
     cosine_ = alpha_0 / alpha_1;
     sine_ = gamma_ / alpha_1;
-    scale(1 / alpha_1, w_);
+    combine(0, w_, 1 / alpha_1, w_);
     combine(cosine_ * eta_, w_, 1, x_);
     eta_ = -sine_ * eta_;
   }
@@ -586,15 +584,6 @@ class SaddlePointMethod : public Method {
     return {Circulation(problem_.executor, problem_.inverse_star.extent(), "circulation", "m2/s"),
             Outflow(problem_.executor, projection_.cells(), "outflow", "m3/s")};
   }
-  template <class F>
-  static void scale(Real a, F& x) requires requires {
-    x.view();
-  }
-  { linear_combination(0, x, a, x); }
-  static void scale(Real a, Unknown& x) {
-    scale(a, x.flux);
-    scale(a, x.p);
-  }
   static void combine(Real a, const Unknown& x, Real b, Unknown& y) {
     linear_combination(a, x.flux, b, y.flux);
     linear_combination(a, x.p, b, y.p);
@@ -615,7 +604,6 @@ class SaddlePointMethod : public Method {
 };
 
 // --- The contest
-// --------------------------------------------------------------------------------------------
 
 /// What all methods are measured by.
 class Judge {

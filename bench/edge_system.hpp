@@ -70,6 +70,14 @@ inline Paired<StreamVelocity> stream_image(const Executor& executor, const Mesh&
           Field<Face, Vector3>(executor, 0, "velocity", "m/s")};
 }
 
+struct FreePartOnEdge {
+  View<Edge, const std::uint8_t> free;
+  View<Edge, Real> value;
+  CURLEW_HOST_DEVICE void operator()(Id<Edge> e) const {
+    if (!free[e]) value[e] = 0;
+  }
+};
+
 /// R M C on edges that are free, and on loops. The solver is that of the streamfunction.
 class RotationMassCurl : public Operator<StreamVelocity, Paired<StreamVelocity>> {
  public:
@@ -99,14 +107,6 @@ class RotationMassCurl : public Operator<StreamVelocity, Paired<StreamVelocity>>
   }
 
  private:
-  struct FreePartOnEdge {
-    View<Edge, const std::uint8_t> free;
-    View<Edge, Real> value;
-    CURLEW_HOST_DEVICE void operator()(Id<Edge> e) const {
-      if (!free[e]) value[e] = 0;
-    }
-  };
-
   Executor executor_;
   CurlWithLoops curl_;
   const Star& mass_;
