@@ -12,6 +12,7 @@
 #include "kernels/field.hpp"
 #include "kernels/for_each.hpp"
 #include "kernels/reduction.hpp"
+#include "kernels/sliced_matrix.hpp"
 #include "mesh/entities.hpp"
 #include "mesh/exchange.hpp"
 #include "solvers/chebyshev.hpp"
@@ -45,21 +46,43 @@ std::vector<Block<Vector>> blocks(const std::vector<float>& rows, Index size, Bl
   return result;
 }
 
-/// A sparse matrix in single precision where kernels find it.
+/// A sparse matrix in single precision: slices for processors, a table for what has threads enough to read
+/// its rows side by side as they are.
 class SparseOperator {
  public:
-  explicit SparseOperator(SparseRows rows) {
-    coefficient_ = ConstantArray<float>(std::vector<float>(rows.values.begin(), rows.values.end()));
-    table_ = UnknownTable(std::move(rows.starts), std::move(rows.columns));
+  /// No call works on rows of both sides of row `border` unless on all.
+  SparseOperator(const Executor& executor, SparseRows rows, Index border = 0) : executor_(executor) {
+    if (executor.space() == MemorySpace::Host) {
+      sliced_ = SlicedMatrix<Unknown, Unknown, float>(rows.starts, rows.columns,
+                                                      std::span<const Real>(rows.values), border);
+    } else {
+      coefficient_ = ConstantArray<float>(std::vector<float>(rows.values.begin(), rows.values.end()));
+      table_ = UnknownTable(std::move(rows.starts), std::move(rows.columns));
+    }
   }
-  const UnknownTable& table() const { return table_; }
-  std::size_t bytes() const { return table_.bytes() + coefficient_.size() * sizeof(float); }
-  Unknowns rows(MemorySpace space) const { return table_.view(space); }
-  View<Entry, const float> coefficient(MemorySpace space) const {
-    return View<Entry, const float>(coefficient_.data(space), static_cast<Index>(coefficient_.size()));
+  /// What is read to know it.
+  std::size_t bytes() const {
+    return executor_.space() == MemorySpace::Host ? sliced_.bytes()
+                                                  : table_.bytes() + coefficient_.size() * sizeof(float);
+  }
+  /// Calls `body(i, (A x)_i)` for all i of the range.
+  template <class T, class Body>
+  void multiply(Range<Unknown> range, View<Unknown, const T> x, const Body& body) const {
+    const MemorySpace space = executor_.space();
+    if (space == MemorySpace::Host) {
+      sliced_.multiply(executor_, range, x, body);
+      return;
+    }
+    const View<Entry, const float> coefficient(coefficient_.data(space),
+                                               static_cast<Index>(coefficient_.size()));
+    table_.visit_parts(space, range, [&]<class Rows>(Range<Unknown> part, const Rows& rows) {
+      for_each(executor_, part, ProductOnUnknown<T, Rows, Body>{rows, coefficient, x, body});
+    });
   }
 
  private:
+  Executor executor_;
+  SlicedMatrix<Unknown, Unknown, float> sliced_;
   UnknownTable table_;
   ConstantArray<float> coefficient_;
 };
@@ -87,7 +110,6 @@ struct LevelVectors {
   LevelVectors(const Executor& executor, Extent extent, std::vector<Vector> inverse)
       : right_hand_side(executor, extent, "right-hand side", "1"),
         x(executor, extent, "correction", "1"),
-        step(alike(x)),
         inverse_diagonal(std::move(inverse)) {}
   Diagonal<T> diagonal(MemorySpace space) const {
     if constexpr (std::is_same_v<T, float>)
@@ -97,9 +119,9 @@ struct LevelVectors {
           View<Unknown, const T>(inverse_diagonal.data(space), static_cast<Index>(inverse_diagonal.size()))};
   }
   Start<T> start(MemorySpace space, float gain) {
-    return {diagonal(space), gain, right_hand_side.view(), step.view(), x.view()};
+    return {diagonal(space), gain, right_hand_side.view(), x.view()};
   }
-  Field<Unknown, T> right_hand_side, x, step;
+  Field<Unknown, T> right_hand_side, x;
   ConstantArray<Vector> inverse_diagonal;  // none for numbers
 };
 
@@ -129,16 +151,21 @@ class MultigridCycle {
       share_.emplace(executor, std::move(hierarchy.places), levels_[divided_].inverse_diagonal);
   }
 
-  /// z = B r for a residual of any size.
+  /// z = B r for a residual of any size; `product`, where there is one, gets r . z.
   template <class E>
-  void apply_to_any(View<E, const Real> r, View<E, Real> z) {
+  void apply_to_any(View<E, const Real> r, View<E, Real> z, BinnedSum* product) {
     const Range<E> range(0, own_vectors(0).x.owned().size());
     const View<Unknown, const Real> scale = scale_of(range.size());
     const View<One, Scaling> scaling(scaling_.data(), 1);
     maximum(executor_, range, ScaledMagnitudeOfEntity<E>{scale, r}, &scaling_.data()->largest);
     for_each(executor_, Range<One>(0, 1), ScalingFromLargest{scaling});
     run_from([&](const Start<T>& start) { return RoundedOnUnknown<E>{scale, scaling, r, start}; });
-    for_each(executor_, range, WidenedOnEntity<E>{scale, scaling, std::as_const(own_vectors(0).x).view(), z});
+    const WidenedOnEntity<E> widened{scale, scaling, std::as_const(own_vectors(0).x).view(), z};
+    if (product == nullptr) {
+      for_each(executor_, range, widened);
+    } else {
+      sum(executor_, range, WidenedProductOfEntity<E>{r, widened}, product);
+    }
   }
   /// For one of order one.
   template <class E>
@@ -154,7 +181,7 @@ class MultigridCycle {
   std::size_t bytes() const requires std::is_same_v<T, float> {
     constexpr std::size_t number = sizeof(float), given = sizeof(Real);
     // Largest residual, rounding, widening; residual, scale and correction are given in Real.
-    std::size_t total = scale_.size() * (7 * given + 4 * number);
+    std::size_t total = scale_.size() * (7 * given + 3 * number);
     for (std::size_t l = 0; l < levels_.size(); ++l) {
       const Level& level = levels_[l];
       const std::size_t unknowns = at(level.x.owned().size());
@@ -162,12 +189,15 @@ class MultigridCycle {
         total += (inverse_.size() + 2 * unknowns) * number;
         continue;
       }
-      // Steps of smoothing, the first of which comes with the right-hand side.
-      total += (2 * level.smoother.size() - 1) * (level.matrix.bytes() + 5 * unknowns * number);
+      // Steps of smoothing, the first of which comes with the right-hand side; the first ones need no step
+      // before them, the last ones leave none.
+      const std::size_t before = level.smoother.size() - 1, after = level.smoother.size();
+      total += (before + after) * (level.matrix.bytes() + 3 * unknowns * number);
+      total += 2 * (before + after - 2) * unknowns * number;
       if (l + 1 == levels_.size()) continue;
       total += level.matrix.bytes() + 3 * unknowns * number;  // residual
       total += level.restriction.bytes() + level.prolongation.bytes() +
-               (3 * unknowns + 4 * at(levels_[l + 1].x.owned().size())) * number;
+               (3 * unknowns + 3 * at(levels_[l + 1].x.owned().size())) * number;
     }
     return total;
   }
@@ -185,12 +215,13 @@ class MultigridCycle {
           domain(std::move(unknowns)),
           smoother(std::move(steps)),
           spare(alike(this->x)),
-          matrix(std::move(level.off_diagonal)),
-          prolongation(std::move(level.prolongation)),
-          restriction(std::move(level.restriction)) {}
+          step(alike(this->x)),
+          matrix(executor, std::move(level.off_diagonal), domain.halo<Unknown>().interior().last()),
+          prolongation(executor, std::move(level.prolongation)),
+          restriction(executor, std::move(level.restriction)) {}
     LevelDomain domain;
     std::vector<ChebyshevCoefficients> smoother;
-    Field<Unknown, T> spare;
+    Field<Unknown, T> spare, step;
     SparseOperator matrix, prolongation, restriction;
   };
 
@@ -256,25 +287,35 @@ class MultigridCycle {
                                  level.start(executor_.space(), level.smoother[0].gain)});
   }
 
-  /// Brings the ghosts of x up to date, and calls `launch(range, rows)` for parts of the level's matrix.
-  template <class Launch>
-  void visit_matrix(Level& level, const Launch& launch) {
-    const auto launch_on = [&](Range<Unknown> unknowns) {
-      level.matrix.table().visit_parts(executor_.space(), unknowns, launch);
-    };
-    launch_with_ghosts(level.domain, level.x.owned(), launch_on, level.x);
+  /// Brings the ghosts of x up to date, and calls `body(i, product)` with what the level's matrix without its
+  /// diagonal gives.
+  template <class Body>
+  void multiply_with_ghosts(Level& level, const Body& body) {
+    const View<Unknown, const T> x = std::as_const(level.x).view();
+    const auto launch = [&](Range<Unknown> unknowns) { level.matrix.multiply(unknowns, x, body); };
+    launch_with_ghosts(level.domain, level.x.owned(), launch, level.x);
   }
 
-  void chebyshev_step(Level& level, ChebyshevCoefficients coefficients) {
-    const MemorySpace space = executor_.space();
-    visit_matrix(level, [&](Range<Unknown> range, auto rows) {
-      for_each(executor_, range,
-               ChebyshevStepOnUnknown<T, decltype(rows)>{
-                   rows, level.matrix.coefficient(space), level.diagonal(space), coefficients.momentum,
-                   coefficients.gain, std::as_const(level.right_hand_side).view(),
-                   std::as_const(level.x).view(), level.step.view(), level.spare.view()});
-    });
-    std::swap(level.x, level.spare);
+  /// Steps from number `first` on. Before the second, x is the first one where it began from zero; the first
+  /// takes nothing from a step before it.
+  void smooth(Level& level, std::size_t first) {
+    const std::size_t last = level.smoother.size() - 1;
+    for (std::size_t k = first; k <= last; ++k) {
+      const Field<Unknown, T>& before = k == first ? level.x : level.step;
+      if (k < last) {
+        smooth_once<false>(level, level.smoother[k], before);
+      } else {
+        smooth_once<true>(level, level.smoother[k], before);
+      }
+      std::swap(level.x, level.spare);
+    }
+  }
+  template <bool last>
+  void smooth_once(Level& level, ChebyshevCoefficients coefficients, const Field<Unknown, T>& before) {
+    multiply_with_ghosts(level, ChebyshevStep<T, last>{level.diagonal(executor_.space()), coefficients,
+                                                       std::as_const(level.right_hand_side).view(),
+                                                       std::as_const(level.x).view(), before.view(),
+                                                       level.step.view(), level.spare.view()});
   }
 
   /// Expects the right-hand side and the first step from zero; leaves the correction in x.
@@ -290,29 +331,22 @@ class MultigridCycle {
                    std::as_const(level.right_hand_side).view(), level.x.view()});
       return;
     }
-    for (std::size_t k = 1; k < level.smoother.size(); ++k) chebyshev_step(level, level.smoother[k]);
+    smooth(level, 1);
     if (depth + 1 < levels_.size()) {
-      visit_matrix(level, [&](Range<Unknown> range, auto rows) {
-        for_each(
-            executor_, range,
-            ResidualOnUnknown<T, decltype(rows)>{rows, level.matrix.coefficient(space), level.diagonal(space),
-                                                 std::as_const(level.right_hand_side).view(),
-                                                 std::as_const(level.x).view(), level.spare.view()});
-      });
+      multiply_with_ghosts(level,
+                           Residual<T>{level.diagonal(space), std::as_const(level.right_hand_side).view(),
+                                       std::as_const(level.x).view(), level.spare.view()});
       exchange_ghosts(level.domain, level.spare);
       Level& coarse = levels_[depth + 1];
       LevelVectors<T>& restricted = own_vectors(depth + 1);
-      for_each(executor_, restricted.x.owned(),
-               RestrictedOnUnknown<T>{level.restriction.rows(space), level.restriction.coefficient(space),
-                                      std::as_const(level.spare).view(),
-                                      restricted.start(space, coarse.smoother[0].gain)});
+      level.restriction.multiply(restricted.x.owned(), std::as_const(level.spare).view(),
+                                 restricted.start(space, coarse.smoother[0].gain));
       run(depth + 1);
       exchange_ghosts(coarse.domain, coarse.x);
-      for_each(executor_, level.x.owned(),
-               ProlongedOnUnknown<T>{level.prolongation.rows(space), level.prolongation.coefficient(space),
-                                     std::as_const(coarse.x).view(), level.x.view()});
+      level.prolongation.multiply(level.x.owned(), std::as_const(coarse.x).view(),
+                                  Correction<T>{level.x.view()});
     }
-    for (const ChebyshevCoefficients& coefficients : level.smoother) chebyshev_step(level, coefficients);
+    smooth(level, 0);
   }
 
   Executor executor_;
@@ -342,7 +376,14 @@ template <class X>
 void Multigrid<X>::apply(const Paired<X>& r, X& z) const {
   require_fits(r, cycle_->entities(), cycle_->executor());
   require_fits(z, cycle_->entities(), cycle_->executor());
-  cycle_->apply_to_any(r.view(), z.view());
+  cycle_->apply_to_any(r.view(), z.view(), nullptr);
+}
+
+template <class X>
+void Multigrid<X>::apply_with_product(const Paired<X>& r, X& z, BinnedSum* product) const {
+  require_fits(r, cycle_->entities(), cycle_->executor());
+  require_fits(z, cycle_->entities(), cycle_->executor());
+  cycle_->apply_to_any(r.view(), z.view(), product);
 }
 
 template <class X>

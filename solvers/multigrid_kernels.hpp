@@ -6,6 +6,7 @@
 #include "kernels/factor.hpp"
 #include "kernels/incidence.hpp"
 #include "kernels/vector4.hpp"
+#include "solvers/chebyshev.hpp"
 #include "solvers/divided_unknowns.hpp"
 
 /// Kernels of a cycle of multigrid. T: what an unknown is, a number or a vector in single precision.
@@ -54,71 +55,59 @@ template <class Rows, class T>
   return sum;
 }
 
-/// A Chebyshev step: d = momentum d + gain D⁻¹ (b - A x), next = x + d; D is the diagonal of A.
-template <class T, class Rows>
-struct ChebyshevStepOnUnknown {
-  Rows neighbours_of;
+/// Calls `body(i, (A x)_i)` with the row of a table.
+template <class T, class Rows, class Body>
+struct ProductOnUnknown {
+  Rows rows;
   View<Entry, const float> coefficient;
+  View<Unknown, const T> x;
+  Body body;
+  CURLEW_HOST_DEVICE void operator()(Id<Unknown> i) const { body(i, row_product(rows, coefficient, x, i)); }
+};
+
+/// A Chebyshev step: d = momentum d + gain D⁻¹ (b - A x), next = x + d; D is the diagonal of A, and `product`
+/// what the rest of A gives. `last`: nobody asks for d afterwards.
+template <class T, bool last>
+struct ChebyshevStep {
   Diagonal<T> diagonal;
-  float momentum, gain;
-  View<Unknown, const T> right_hand_side, x;
+  ChebyshevCoefficients coefficients;
+  View<Unknown, const T> right_hand_side, x, before;  ///< `before`: d
   View<Unknown, T> step, next;
-  CURLEW_HOST_DEVICE void operator()(Id<Unknown> i) const {
-    const T rest = right_hand_side[i] - row_product(neighbours_of, coefficient, x, i);
-    const T d = momentum * step[i] + gain * (diagonal.divide(i, rest) - x[i]);
-    step[i] = d;
+  CURLEW_HOST_DEVICE void operator()(Id<Unknown> i, T product) const {
+    const T rest = right_hand_side[i] - product;
+    const T d = coefficients.momentum * before[i] + coefficients.gain * (diagonal.divide(i, rest) - x[i]);
+    if constexpr (!last) step[i] = d;
     next[i] = x[i] + d;
   }
 };
 
-template <class T, class Rows>
-struct ResidualOnUnknown {
-  Rows neighbours_of;
-  View<Entry, const float> coefficient;
+template <class T>
+struct Residual {
   Diagonal<T> diagonal;
   View<Unknown, const T> right_hand_side, x;
   View<Unknown, T> residual;
-  CURLEW_HOST_DEVICE void operator()(Id<Unknown> i) const {
-    residual[i] =
-        right_hand_side[i] - (diagonal.multiply(i, x[i]) + row_product(neighbours_of, coefficient, x, i));
+  CURLEW_HOST_DEVICE void operator()(Id<Unknown> i, T product) const {
+    residual[i] = right_hand_side[i] - (diagonal.multiply(i, x[i]) + product);
   }
 };
 
-/// A right-hand side and the first Chebyshev step with it from zero.
+/// A right-hand side and the first Chebyshev step with it from zero, which is x then.
 template <class T>
 struct Start {
   Diagonal<T> diagonal;
   float gain;
-  View<Unknown, T> right_hand_side, step, x;
+  View<Unknown, T> right_hand_side, x;
   CURLEW_HOST_DEVICE void operator()(Id<Unknown> i, T b) const {
-    const T d = gain * diagonal.divide(i, b);
     right_hand_side[i] = b;
-    step[i] = d;
-    x[i] = d;
+    x[i] = gain * diagonal.divide(i, b);
   }
 };
 
-/// With the residual of the finer level, gathered.
+/// What is prolonged, added.
 template <class T>
-struct RestrictedOnUnknown {
-  Unknowns fine_of;
-  View<Entry, const float> weight;
-  View<Unknown, const T> fine_residual;
-  Start<T> start;
-  CURLEW_HOST_DEVICE void operator()(Id<Unknown> i) const {
-    start(i, row_product(fine_of, weight, fine_residual, i));
-  }
-};
-
-template <class T>
-struct ProlongedOnUnknown {
-  Unknowns coarse_of;
-  View<Entry, const float> weight;
-  View<Unknown, const T> coarse;
+struct Correction {
   View<Unknown, T> x;
-  CURLEW_HOST_DEVICE void operator()(Id<Unknown> i) const {
-    x[i] += row_product(coarse_of, weight, coarse, i);
-  }
+  CURLEW_HOST_DEVICE void operator()(Id<Unknown> i, T prolonged) const { x[i] += prolonged; }
 };
 
 template <class T>
@@ -203,6 +192,17 @@ struct WidenedOnEntity {
   CURLEW_HOST_DEVICE void operator()(Id<E> i) const {
     const Id<Unknown> unknown(i.value());
     z[i] = scaling[Id<One>(0)].back * scale[unknown] * static_cast<Real>(x[unknown]);
+  }
+};
+
+/// The same, and the term of an inner product with the residual.
+template <class E>
+struct WidenedProductOfEntity {
+  View<E, const Real> residual;
+  WidenedOnEntity<E> widened;
+  CURLEW_HOST_DEVICE Real operator()(Id<E> i) const {
+    widened(i);
+    return residual[i] * widened.z[i];
   }
 };
 
