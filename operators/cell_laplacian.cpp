@@ -29,6 +29,16 @@ struct OutflowOnCell {
   }
 };
 
+struct OutflowThroughBoundary {
+  View<Cell, const Real> through_boundary, p;
+  CURLEW_HOST_DEVICE Real operator()(Id<Cell> c) const { return through_boundary[c] * p[c]; }
+};
+
+struct SetOutflow {
+  View<Cell, Real> outflow;
+  CURLEW_HOST_DEVICE void operator()(Id<Cell> c, Real sum) const { outflow[c] = sum; }
+};
+
 }  // namespace
 
 CellLaplacian::CellLaplacian(const Executor& executor, const Topology& topology,
@@ -50,6 +60,8 @@ CellLaplacian::CellLaplacian(const Executor& executor, const Topology& topology,
     }
     starts.push_back(static_cast<Index>(neighbours.size()));
   }
+  if (executor.space() == MemorySpace::Host)
+    sliced_ = SlicedMatrix<Cell, Cell, Real>(starts, neighbours, std::span<const Real>(of_entry));
   neighbours_of_cell_ = IncidenceTable<Cell, Cell>(std::move(starts), std::move(neighbours));
   coefficient_ = ConstantArray<Real>(std::move(of_entry));
   through_boundary_ = ConstantArray<Real>(std::move(through_boundary));
@@ -60,12 +72,17 @@ void CellLaplacian::apply_on(Range<Cell> cells, const DualCochain<Cell>& p,
   require_fits(p, neighbours_of_cell_.rows(), executor_);
   require_fits(outflow, neighbours_of_cell_.rows(), executor_);
   const MemorySpace space = executor_.space();
-  for_each(
-      executor_, cells,
-      OutflowOnCell{
-          neighbours_of_cell_.view(space),
-          View<CellNeighbour, const Real>(coefficient_.data(space), static_cast<Index>(coefficient_.size())),
-          View<Cell, const Real>(through_boundary_.data(space), p.size()), p.view(), outflow.view()});
+  const View<Cell, const Real> through_boundary(through_boundary_.data(space), p.size());
+  if (space == MemorySpace::Host && cells == p.range()) {
+    sliced_.add_differences(executor_, cells, p.view(), OutflowThroughBoundary{through_boundary, p.view()},
+                            SetOutflow{outflow.view()});
+    return;
+  }
+  for_each(executor_, cells,
+           OutflowOnCell{neighbours_of_cell_.view(space),
+                         View<CellNeighbour, const Real>(coefficient_.data(space),
+                                                         static_cast<Index>(coefficient_.size())),
+                         through_boundary, p.view(), outflow.view()});
 }
 
 SymmetricMatrix CellLaplacian::matrix() const {

@@ -3,6 +3,7 @@
 
 #include <span>
 
+#include "kernels/sliced_matrix.hpp"
 #include "mesh/mesh.hpp"
 #include "operators/operator.hpp"
 #include "operators/symmetric_matrix.hpp"
@@ -35,8 +36,9 @@ class CellLaplacian : public Operator<DualCochain<Cell>, PrimalCochain<Cell>> {
   Executor executor_;
   /// Row for row like faces_of_cell: the cell across each face, the cell itself across the boundary.
   IncidenceTable<Cell, Cell> neighbours_of_cell_;
-  ConstantArray<Real> coefficient_;       // one per entry of that table
-  ConstantArray<Real> through_boundary_;  // one per cell: the sum of k over its boundary faces
+  SlicedMatrix<Cell, Cell, Real> sliced_;  // the same rows and coefficients, where a processor reads them
+  ConstantArray<Real> coefficient_;        // one per entry of that table
+  ConstantArray<Real> through_boundary_;   // one per cell: the sum of k over its boundary faces
 };
 
 }  // namespace curlew
