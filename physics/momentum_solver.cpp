@@ -26,8 +26,7 @@ MomentumSolver::MomentumSolver(const Executor& executor, const Mesh& mesh, const
                                  settings.momentum_preconditioning != Preconditioning::None),
       solver_(executor, mesh.domain().extent<Face>(), settings.momentum),
       solve_history_(executor, 2, [this](Change& change) { matrices_.keep_free_part(change); }),
-      close_history_(executor, 1,
-                     [this](Change& change) { matrices_.keep_free_tangential_part(change); }),
+      close_history_(executor, 1, [this](Change& change) { matrices_.keep_free_tangential_part(change); }),
       transposed_history_(executor, 1,
                           [this](Change& change) { matrices_.keep_free_tangential_part(change); }) {
   tangential_preconditioner_.set(0, 1);
