@@ -12,9 +12,9 @@
 #include "kernels/vector_kernels.hpp"
 #include "mesh/exchange.hpp"
 #include "mesh/slabs.hpp"
+#include "physics/stream_preconditioner.hpp"
 #include "physics/tangential_chebyshev.hpp"
 #include "solvers/auxiliary_space.hpp"
-#include "solvers/least_energy.hpp"
 
 namespace curlew {
 
@@ -95,20 +95,6 @@ struct RoundedOnEntity {
 template <class F>
 void round_to_multiples(Real quantum, F& field) {
   for_each(field.executor(), field.range(), RoundedOnEntity<typename F::Entity>{quantum, field.view()});
-}
-
-template <class E, class T>
-struct ScaledOnEntity {
-  View<E, const Real> scale;
-  View<E, const T> from;
-  View<E, T> to;
-  CURLEW_HOST_DEVICE void operator()(Id<E> i) const { to[i] = scale[i] * from[i]; }
-};
-
-template <class E, class From, class To>
-void scale_by(const Field<E>& scale, const From& from, To& to) {
-  for_each(scale.executor(), scale.range(),
-           ScaledOnEntity<E, typename To::Value>{scale.view(), from.view(), to.view()});
 }
 
 /// U += Z q on the faces that loops go through.
@@ -217,93 +203,6 @@ void CurlWithLoops::apply_transpose(const DualCochain<Face>& circulation, Paired
     round.push_back(sum(executor_, entries, CirculationOfEntry{entry, circulation.view()}));
   y.loop.copy_from_host(round);
 }
-
-/// A flow without vorticity. By inertia it has no energy in common with any curl, whereas a flux through the
-/// faces of a loop alone is nearly a sum of curls.
-struct HarmonicFlow {
-  PrimalCochain<Edge> stream;
-  PrimalCochain<Loop> loop;
-};
-/// One for each loop.
-struct HarmonicFlows {
-  std::vector<HarmonicFlow> flows;
-  std::vector<Real> mass, viscous;  // products of flows i and j by either matrix, row by row
-  std::vector<Real> products_with(const Paired<StreamVelocity>& r) const {
-    std::vector<Real> products;
-    for (const auto& [stream, loop] : flows)
-      products.push_back(inner_product(r.stream, stream) + inner_product(r.loop, loop));
-    return products;
-  }
-};
-
-/// Fields one by one: by their diagonals or, in place of that, by what iterates in single precision. Where
-/// there are harmonic flows, what they span is solved exactly besides, and the diagonals of loops are not
-/// used.
-class ExactFractionalStep::StreamPreconditioner : public Preconditioner<StreamVelocity> {
- public:
-  /// `like` has the extents; `edges`, `tangential`: null for diagonals.
-  StreamPreconditioner(const StreamVelocity& like, std::unique_ptr<AuxiliarySpace> edges,
-                       std::unique_ptr<TangentialChebyshev> tangential)
-      : stream_(like.stream.executor(), like.stream.extent(), "inverse diagonal", "1"),
-        loop_(like.stream.executor(), like.loop.extent(), "inverse diagonal", "1"),
-        velocity_(like.stream.executor(), like.velocity.extent(), "inverse diagonal", "1"),
-        edges_(std::move(edges)),
-        tangential_(std::move(tangential)) {}
-  /// From the next set() on.
-  void set_harmonic(HarmonicFlows harmonic) { harmonic_ = std::move(harmonic); }
-  /// For a times the mass and b times the viscous form. A diagonal of 0 stands for a value that is held;
-  /// those that are not used do not matter.
-  void set(std::span<const Real> stream, std::span<const Real> loop, std::span<const Real> velocity, Real a,
-           Real b) {
-    viscous_factor_ = b;
-    harmonic_energy_.clear();
-    for (std::size_t k = 0; k < harmonic_.mass.size(); ++k)
-      harmonic_energy_.push_back(a * harmonic_.mass[k] + b * harmonic_.viscous[k]);
-    const auto invert = [](std::span<const Real> diagonal, auto& field) {
-      std::vector<Real> inverse;
-      for (const Real entry : diagonal) inverse.push_back(entry > 0 ? 1 / entry : 0);
-      field.copy_from_host(inverse);
-    };
-    if (edges_)
-      edges_->set(a, b);
-    else
-      invert(stream, stream_);
-    if (harmonic_.flows.empty()) invert(loop, loop_);
-    if (!tangential_) invert(velocity, velocity_);
-  }
-  void apply(const Paired<StreamVelocity>& r, StreamVelocity& z) const override {
-    if (edges_)
-      edges_->apply(r.stream, z.stream);
-    else
-      scale_by(stream_, r.stream, z.stream);
-    if (harmonic_.flows.empty())
-      scale_by(loop_, r.loop, z.loop);
-    else
-      z.loop.fill(0);
-    if (!tangential_)
-      scale_by(velocity_, r.velocity, z.velocity);
-    else if (viscous_factor_ > 0)
-      tangential_->apply(1 / viscous_factor_, r.velocity, z.velocity);
-    else
-      z.velocity.fill(Vector3{});
-    if (harmonic_.flows.empty()) return;
-    const std::vector<Real> factors = least_energy_factors(harmonic_energy_, harmonic_.products_with(r));
-    for (std::size_t k = 0; k < factors.size(); ++k) {
-      linear_combination(factors[k], harmonic_.flows[k].stream, 1, z.stream);
-      linear_combination(factors[k], harmonic_.flows[k].loop, 1, z.loop);
-    }
-  }
-
- private:
-  Field<Edge> stream_;
-  Field<Loop> loop_;
-  Field<Face> velocity_;
-  std::unique_ptr<AuxiliarySpace> edges_;
-  std::unique_ptr<TangentialChebyshev> tangential_;
-  Real viscous_factor_ = 0;
-  HarmonicFlows harmonic_;
-  std::vector<Real> harmonic_energy_;
-};
 
 /// [C Z]ᵀ (a M U + b K v) and the tangential part of b K v, U = [C Z] s.
 class ExactFractionalStep::System : public Operator<StreamVelocity, Paired<StreamVelocity>> {

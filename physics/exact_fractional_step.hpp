@@ -8,6 +8,8 @@
 
 namespace curlew {
 
+class StreamPreconditioner;
+
 /// Entity tags: a face that loops go through, and a face of a loop that the rank owns, loop by loop.
 struct LoopedFace;
 struct LoopEntry;
@@ -60,7 +62,6 @@ class ExactFractionalStep final : public FractionalStep {
 
  private:
   class System;
-  class StreamPreconditioner;
 
   bool steps_with_pressure() const override { return false; }
   void make_divergence_free(PrimalCochain<Face>& flux, FlowStepReport& report) override;
