@@ -160,7 +160,7 @@ struct AddUpwindOnFace {
   }
 };
 
-/// d = v + x / b.
+/// d = v - x / b: convection acts by the negative of the force that x condenses. `per_viscosity`: -1 / b.
 struct DisplacedOnFace {
   Real per_viscosity;
   View<Face, const Vector3> velocity, condensed;
@@ -170,7 +170,7 @@ struct DisplacedOnFace {
   }
 };
 
-/// v gets the normal part of d, and x is b times what is left of d - v.
+/// v gets the normal part of d, and x is `viscosity`, -b, times what is left of d - v.
 struct SeparateOnFace {
   Real viscosity;
   View<Face, const Vector3> area, displaced;

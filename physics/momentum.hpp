@@ -117,7 +117,7 @@ class Momentum {
   Field<Cell, Vector3> jump_outflow_;            // D b |U| J F [m4/s2]; likewise
   FaceVelocity condensed_;                       // x of the last force of a step that was condensed [m3/s]
   FaceVelocity handed_on_;                       // K x, where that was condense()'s doing [m4/s2]
-  FaceVelocity displaced_;                       // v + x / b; scratch
+  FaceVelocity displaced_;                       // v - x / b; scratch
   FaceVelocity jump_;                            // b |U| J F; with upwinding only
   DualCochain<Face> circulation_;
 
