@@ -135,6 +135,7 @@ void HeatSimulation::resume(const Checkpoint& checkpoint, const std::string& pat
 Checkpoint HeatSimulation::checkpoint() const {
   RunState state = heat_.state();
   Checkpoint checkpoint = make_checkpoint(model(), mesh_, state.steps, state.time);
+  checkpoint.numbers.merge(state.numbers);
   checkpoint.arrays.merge(state.arrays);
   return checkpoint;
 }

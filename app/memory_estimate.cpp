@@ -25,9 +25,11 @@ std::size_t count(const auto& range) {
   return at(range.size());
 }
 
-/// What a SolutionHistory keeps of a vector of that many bytes.
-constexpr std::size_t history_of(std::size_t bytes) {
-  return solution_history_depth * bytes / (number / rounded_number);
+/// How many vectors in single precision a SolutionHistory keeps: changes, their images, a residual.
+constexpr std::size_t history = 2 * solution_history_depth + 1;
+/// And products with the mass where steps are of different length, as the first is by its scheme.
+constexpr std::size_t history_of_step(bool steps_vary) {
+  return history + (steps_vary ? solution_history_depth : 1);
 }
 
 std::size_t averages_of(const CaseSettings& settings) {
@@ -56,7 +58,7 @@ std::size_t bytes_of(const HeatCase& settings, const Mesh& mesh) {
   }
   // The model's fields, those of conjugate gradients and of their preconditioner; a mark per node.
   std::size_t per_node = (12 + 5 + 1) * number + 1;
-  if (!settings.time.steady) per_node += history_of(number);
+  if (!settings.time.steady) per_node += history_of_step(false) * rounded_number;
   const std::size_t patches = count(mesh.topology().boundary_faces()) * 2 * number;
   return tables + patches + count(mesh.topology().nodes()) * per_node;
 }
@@ -90,9 +92,9 @@ std::size_t bytes_of(const FlowCase& settings, const Mesh& mesh) {
   per_cell += 3 * number + number + vector;  // three levels of time; pressure and velocity
   per_cell += 3 * vector;                    // momentum
   if (settings.flow.convection != ConvectionScheme::Central) per_cell += 2 * vector + tensor;
-  per_cell += 11 * number + sizeof(Index);  // projection
-  per_cell += number;                       // the method's
-  per_cell += number + history_of(number);  // its guesses
+  per_cell += 11 * number + sizeof(Index);        // projection
+  per_cell += number;                             // the method's
+  per_cell += number + history * rounded_number;  // its guesses
   per_cell += averages * number;
   std::size_t per_face = 2 * vector;          // geometry
   per_face += 3 * (3 * number + 2 * vector);  // three levels of time
@@ -100,15 +102,17 @@ std::size_t bytes_of(const FlowCase& settings, const Mesh& mesh) {
   per_face += number + 3 * vector;            // momentum
   if (settings.flow.convection != ConvectionScheme::Central) per_face += vector;
   per_face += vector + sizeof(Vector4<Real>) + 7 * rounded_vector + 6 * rounded_number + 1;  // its solvers
-  // And their guesses: those of convection are of its first solve alone where momentum's condenses it.
+  // And their guesses: those of convection are of its first solve alone where momentum's condenses it, those
+  // of velocities where the streamfunction's gives them.
+  const std::size_t of_step = history_of_step(settings.time.courant.has_value());
   const bool condenses = exact || stage_count(settings.flow.scheme) > 0 || settings.flow.viscosity == 0;
-  per_face += (2 * solution_history_depth + (condenses ? solution_history_depth : 1)) * rounded_vector;
-  per_face += 5 * number;                                                            // projection
-  if (exact) per_face += 4 * number + 2 * vector + 8 * vector + history_of(vector);  // the streamfunction's
-  if (by_multigrid) per_face += 4 * rounded_vector + rounded_number;                 // tangential velocities
+  per_face += ((exact ? 0 : of_step) + history + (condenses ? history : 3)) * 3 * rounded_number;
+  per_face += 5 * number;                                                          // projection
+  if (exact) per_face += 4 * number + 10 * vector + of_step * 3 * rounded_number;  // the streamfunction's
+  if (by_multigrid) per_face += 4 * rounded_vector + rounded_number;               // tangential velocities
   per_face += averages * vector;
   if (settings.time.steady) per_face += vector;  // the velocity of the step before
-  const std::size_t per_edge = exact ? 10 * number + history_of(number) + 1 : 0;
+  const std::size_t per_edge = exact ? 10 * number + of_step * rounded_number + 1 : 0;
   tables += count(t.boundary_faces()) * (2 * number + vector);  // what the boundary gives
   return tables + count(t.cells()) * per_cell + count(t.faces()) * per_face + count(t.edges()) * per_edge;
 }

@@ -257,7 +257,7 @@ ExactFractionalStep::ExactFractionalStep(const Executor& executor, const Mesh& m
       image_(alike(right_hand_side_)),
       last_change_(alike(unknown_.stream)),
       last_loops_(alike(unknown_.loop)),
-      changes_(executor, 2,
+      changes_(executor,
                [this](StreamVelocity& change) {
                  for_each(executor_, change.velocity.range(),
                           TangentialPartOnFace{mesh_.geometry().face_areas(executor_.space()),
@@ -431,9 +431,9 @@ void ExactFractionalStep::solve(Real a, Real b, const DualCochain<Face>& r, cons
   linear_combination(-1, image_.stream, 1, right_hand_side_.stream);
   linear_combination(-1, image_.loop, 1, right_hand_side_.loop);
   linear_combination(-1, image_.velocity, 0, right_hand_side_.velocity);
-  const System mass(*this, 1, 0), viscous(*this, 0, 1);
+  const System mass(*this, 1, 0);
   Recall<StreamVelocity> recall;
-  if (of_step) recall = {&changes_, {{a, &mass}, {b, &viscous}}};
+  if (of_step) recall = {&changes_, {a, b, &mass}};
   add(report, "streamfunction",
       solver_.solve(system, *preconditioner_, right_hand_side_, unknown_, scale, nullptr, recall));
   for_each(executor_, velocity.range(),
@@ -519,7 +519,8 @@ void ExactFractionalStep::add_to(FlowState& state) const {
   const std::vector<Real> loops = last_loops_.to_host();
   for (std::size_t l = 0; l < loops.size(); ++l) state.numbers[name_of_loop(l)] = loops[l];
   StreamVelocity change = alike(unknown_);
-  store(mesh_.domain(), changes_, change, "streamfunction_change", state);
+  Paired<StreamVelocity> image = alike(image_);
+  store(mesh_.domain(), changes_, change, image, "streamfunction_change", state);
 }
 
 void ExactFractionalStep::resume_from(const FlowState& state) {
@@ -538,9 +539,7 @@ void ExactFractionalStep::resume_from(const FlowState& state) {
   last_loops_.copy_from_host(loops);
   quantum_ = quantum;
   boundaries_.set_quantum(quantum_);
-  const System mass(*this, 1, 0), viscous(*this, 0, 1);
-  restore(mesh_.domain(), state, "streamfunction_change",
-          Recall<StreamVelocity>{&changes_, {{1, &mass}, {1, &viscous}}}, unknown_, image_);
+  restore(mesh_.domain(), state, "streamfunction_change", changes_, unknown_, image_);
 }
 
 }  // namespace curlew

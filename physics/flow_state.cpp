@@ -13,14 +13,18 @@ std::string name_of_loop(const std::string& name, std::size_t loop) {
 
 }  // namespace
 
-void store(const Domain& domain, const StreamVelocity& x, const std::string& name, FlowState& state) {
+template <Cochain kind>
+void store(const Domain& domain, const StreamAndFaceValues<kind>& x, const std::string& name,
+           FlowState& state) {
   store(domain, x.stream, name + ".stream", state);
   store(domain, x.velocity, name + ".velocity", state);
   const std::vector<Real> loops = x.loop.to_host();
   for (std::size_t l = 0; l < loops.size(); ++l) state.numbers[name_of_loop(name, l)] = loops[l];
 }
 
-void restore(const Domain& domain, const FlowState& state, const std::string& name, StreamVelocity& x) {
+template <Cochain kind>
+void restore(const Domain& domain, const FlowState& state, const std::string& name,
+             StreamAndFaceValues<kind>& x) {
   restore(domain, state, name + ".stream", x.stream);
   restore(domain, state, name + ".velocity", x.velocity);
   std::vector<Real> loops(at(x.loop.size()));
@@ -31,6 +35,11 @@ void restore(const Domain& domain, const FlowState& state, const std::string& na
   }
   x.loop.copy_from_host(loops);
 }
+
+template void store(const Domain&, const StreamVelocity&, const std::string&, FlowState&);
+template void store(const Domain&, const Paired<StreamVelocity>&, const std::string&, FlowState&);
+template void restore(const Domain&, const FlowState&, const std::string&, StreamVelocity&);
+template void restore(const Domain&, const FlowState&, const std::string&, Paired<StreamVelocity>&);
 
 void store(const Domain& domain, const FaceVectors<float>& x, const std::string& name, FlowState& state) {
   FaceVelocity wide(Executor::serial(), x.extent(), x.name(), x.unit());

@@ -13,8 +13,12 @@ using FlowState = RunState;
 
 // Of vectors that are more than a field of numbers; restore() throws as for those.
 
-void store(const Domain& domain, const StreamVelocity& x, const std::string& name, FlowState& state);
-void restore(const Domain& domain, const FlowState& state, const std::string& name, StreamVelocity& x);
+template <Cochain kind>
+void store(const Domain& domain, const StreamAndFaceValues<kind>& x, const std::string& name,
+           FlowState& state);
+template <Cochain kind>
+void restore(const Domain& domain, const FlowState& state, const std::string& name,
+             StreamAndFaceValues<kind>& x);
 
 /// The three components.
 void store(const Domain& domain, const FaceVectors<float>& x, const std::string& name, FlowState& state);

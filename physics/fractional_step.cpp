@@ -149,7 +149,7 @@ FractionalStep::FractionalStep(const Executor& executor, const Mesh& mesh, FlowS
       momentum_(executor, mesh, settings_, boundaries_, simplex_weight),
       projection_(executor, mesh, boundaries_, momentum_.mass(), settings_.pressure,
                   settings_.pressure_preconditioning),
-      pressure_changes_(executor, 1),
+      pressure_changes_(executor),
       now_(executor, mesh),
       before_(executor, mesh),
       next_(executor, mesh),
@@ -399,7 +399,8 @@ FlowState FractionalStep::state() const {
     store(domain, before_.pressure, "previous_pressure", state);
   }
   DualCochain<Cell> change = alike(pressure_);
-  store(domain, pressure_changes_, change, "pressure_change", state);
+  PrimalCochain<Cell> image(executor_, change.extent(), "image", "1");
+  store(domain, pressure_changes_, change, image, "pressure_change", state);
   momentum_.add_to(state);
   add_to(state);
   return state;
@@ -421,7 +422,9 @@ void FractionalStep::resume(const FlowState& state) {
     restore(domain, state, "pressure", now_.pressure);
     restore(domain, state, "previous_pressure", before_.pressure);
   }
-  projection_.resume_from(state, "pressure_change", pressure_changes_);
+  DualCochain<Cell> change = alike(pressure_);
+  PrimalCochain<Cell> image(executor_, change.extent(), "image", "1");
+  restore(domain, state, "pressure_change", pressure_changes_, change, image);
   momentum_.resume_from(state);
   restore(domain, state, "convection", now_.convection);
   restore(domain, state, "previous_convection", before_.convection);

@@ -2,7 +2,6 @@
 #include "physics/heat_history.hpp"
 
 #include <utility>
-#include <vector>
 
 #include "kernels/for_each.hpp"
 
@@ -27,7 +26,7 @@ HeatHistory::HeatHistory(const Domain& domain, const PrimalCochain<Node>& like,
                          std::unique_ptr<const Matrix> exchange)
     : domain_(domain),
       // A run that resumes may hold nodes that the earlier one did not.
-      changes_(like.executor(), 2,
+      changes_(like.executor(),
                [&held](PrimalCochain<Node>& change) {
                  for_each(change.executor(), change.owned(), NoChangeOnHeldNode{held.view(), change.view()});
                }),
@@ -37,33 +36,25 @@ HeatHistory::HeatHistory(const Domain& domain, const PrimalCochain<Node>& like,
       extent_(like.extent()) {}
 
 Recall<PrimalCochain<Node>> HeatHistory::recall(Real per_step, Real implicit_weight) {
-  return {&changes_, {{per_step, capacity_.get()}, {implicit_weight, exchange_.get()}}};
+  return {&changes_, {per_step, implicit_weight, capacity_.get()}};
 }
 
 void HeatHistory::renew() {
   PrimalCochain<Node> change(executor_, extent_, "change", "K");
   DualCochain<Node> image(executor_, extent_, "image", "W");
-  std::vector<std::vector<Real>> kept;
-  for (std::size_t k = 0; k < changes_.size(); ++k) {
-    changes_.read(k, change);
-    kept.push_back(change.to_host());
-  }
-  changes_.clear();
-  for (const std::vector<Real>& values : kept) {
-    change.copy_from_host(values);
-    changes_.append(recall(1, 1).matrix, change, image);
-  }
+  changes_.renew(*exchange_, change, image);
 }
 
 void HeatHistory::add_to(RunState& state) const {
   PrimalCochain<Node> change(executor_, extent_, "change", "K");
-  store(domain_, changes_, change, name_in_state, state);
+  DualCochain<Node> image(executor_, extent_, "image", "W");
+  store(domain_, changes_, change, image, name_in_state, state);
 }
 
 void HeatHistory::resume_from(const RunState& state) {
   PrimalCochain<Node> change(executor_, extent_, "change", "K");
   DualCochain<Node> image(executor_, extent_, "image", "W");
-  restore(domain_, state, name_in_state, recall(1, 1), change, image);
+  restore(domain_, state, name_in_state, changes_, change, image);
 }
 
 }  // namespace curlew

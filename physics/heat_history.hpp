@@ -23,13 +23,13 @@ class HeatHistory {
 
   /// For the solve of a step, of whatever length.
   Recall<PrimalCochain<Node>> recall(Real per_step, Real implicit_weight);
-  /// To be called when a part of the matrix has changed, as products of the changes with it are kept. They
-  /// are made anew, at the price of about an iteration, rather than forgotten: convection that changes does
-  /// so in every step, and there would never be more than one change.
+  /// To be called when `exchange` has changed, as its products with the changes are kept. They are made anew,
+  /// at the price of about an iteration, rather than forgotten: convection that changes does so in every
+  /// step, and there would never be more than one change.
   void renew();
 
   void add_to(RunState& state) const;
-  /// Knows what the state does after this, of the matrix as it is now.
+  /// Knows what the state does after this.
   void resume_from(const RunState& state);
 
  private:

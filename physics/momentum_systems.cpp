@@ -187,22 +187,8 @@ struct InverseDiagonalOnFace {
   }
 };
 
-/// z, and r . z of a face, where residuals are tangential.
-template <class T>
-struct TangentialJacobiOnFace {
-  View<Face, const float> across;
-  View<Face, const Vector4<T>> r;
-  View<Face, Vector4<T>> z;
-  CURLEW_HOST_DEVICE Real operator()(Id<Face> f) const {
-    const Vector4<T> residual = r[f];
-    const T factor = static_cast<T>(across[f]);
-    const Vector4<T> result = residual.times(factor, factor);
-    z[f] = result;
-    return dot(residual, result);
-  }
-};
-
-/// z, and r . z of a face.
+/// z, and r . z of a face. What rounding leaves of normal parts in residuals of tangential velocities has to
+/// go here: what is not free must not come into directions.
 template <class T>
 struct JacobiOnFace {
   View<Face, const float> along, across;
@@ -535,28 +521,23 @@ void FaceJacobi::set(Real mass_factor, Real viscous_factor) {
                             m.viscous_diagonal_.view(), m.hold(), along_.view(), across_.view()});
 }
 
-template <class T, class Launch>
-void FaceJacobi::visit_kernel(const FaceVectors<T>& r, FaceVectors<T>& z, const Launch& launch) const {
-  if (along_normals_) {
-    launch(
-        JacobiOnFace<T>{along_.view(), across_.view(), matrices_.in<T>().normal.view(), r.view(), z.view()});
-  } else {
-    launch(TangentialJacobiOnFace<T>{across_.view(), r.view(), z.view()});
-  }
+template <class T>
+auto FaceJacobi::kernel(const FaceVectors<T>& r, FaceVectors<T>& z) const {
+  return JacobiOnFace<T>{along_.view(), across_.view(), matrices_.in<T>().normal.view(), r.view(), z.view()};
 }
 void FaceJacobi::apply(const FaceVectors<float>& r, FaceVectors<float>& z) const {
-  visit_kernel(r, z, [&](const auto& kernel) { for_each(r.executor(), r.owned(), kernel); });
+  for_each(r.executor(), r.owned(), kernel(r, z));
 }
 void FaceJacobi::apply(const FaceVectors<Real>& r, FaceVectors<Real>& z) const {
-  visit_kernel(r, z, [&](const auto& kernel) { for_each(r.executor(), r.owned(), kernel); });
+  for_each(r.executor(), r.owned(), kernel(r, z));
 }
 void FaceJacobi::apply_with_product(const FaceVectors<float>& r, FaceVectors<float>& z,
                                     BinnedSum* product) const {
-  visit_kernel(r, z, [&](const auto& kernel) { sum(r.executor(), r.owned(), kernel, product); });
+  sum(r.executor(), r.owned(), kernel(r, z), product);
 }
 void FaceJacobi::apply_with_product(const FaceVectors<Real>& r, FaceVectors<Real>& z,
                                     BinnedSum* product) const {
-  visit_kernel(r, z, [&](const auto& kernel) { sum(r.executor(), r.owned(), kernel, product); });
+  sum(r.executor(), r.owned(), kernel(r, z), product);
 }
 
 template class FaceSystem<MomentumSystem>;

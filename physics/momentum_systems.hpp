@@ -155,8 +155,8 @@ class TangentialSystem : public FaceSystem<TangentialSystem> {
 /// on what is free. Their inverses are kept, in single precision for either precision of r.
 class FaceJacobi : public RefinedPreconditioner {
  public:
-  /// `along_normals`: where fluxes are free too, else residuals have to be tangential; `scaled`: false for
-  /// z = r. Before the first use set() is to be called.
+  /// `along_normals`: where fluxes are free too; `scaled`: false for z = r. Before the first use set() is to
+  /// be called.
   FaceJacobi(const MomentumMatrices& matrices, bool along_normals, bool scaled);
   /// Of the matrix with these factors from now on. What was before does not matter.
   void set(Real mass_factor, Real viscous_factor);
@@ -168,9 +168,8 @@ class FaceJacobi : public RefinedPreconditioner {
                           BinnedSum* product) const override;
 
  private:
-  /// Calls `launch(kernel)`.
-  template <class T, class Launch>
-  void visit_kernel(const FaceVectors<T>& r, FaceVectors<T>& z, const Launch& launch) const;
+  template <class T>
+  auto kernel(const FaceVectors<T>& r, FaceVectors<T>& z) const;
 
   const MomentumMatrices& matrices_;
   bool along_normals_, scaled_;

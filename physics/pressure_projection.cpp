@@ -197,7 +197,7 @@ SolveReport PressureProjection::solve(ResidualScale scale, DualCochain<Cell>& p,
   if (closed) null_space_.make_consistent(outflow_);
   const Laplacian laplacian(*this);
   const SolveReport report = solver_.solve(laplacian, *preconditioner_, outflow_, p, scale,
-                                           closed ? &null_space_ : nullptr, {history, {{1, &laplacian}}});
+                                           closed ? &null_space_ : nullptr, {history});
   if (closed) null_space_.match_means(volume_, zero_, p);
   return report;
 }
@@ -216,13 +216,6 @@ SolveReport PressureProjection::project(Real a, PrimalCochain<Face>& flux, DualC
            CorrectOnFace{cells_of_face_.view(executor_.space()), 1 / a, inverse_star_.view(),
                          std::as_const(p).view(), flux.view()});
   return report;
-}
-
-void PressureProjection::resume_from(const FlowState& state, const std::string& name,
-                                     SolutionHistory<DualCochain<Cell>>& history) {
-  const Laplacian laplacian(*this);
-  restore(mesh_.domain(), state, name, Recall<DualCochain<Cell>>{&history, {{1, &laplacian}}}, correction_,
-          outflow_);
 }
 
 void PressureProjection::divide_by_star(const DualCochain<Face>& r, PrimalCochain<Face>& flux) const {

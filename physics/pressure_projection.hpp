@@ -51,10 +51,6 @@ class PressureProjection {
   SolveReport solve_mass(const DualCochain<Face>& r, PrimalCochain<Face>& flux, DualCochain<Cell>& p,
                          SolverControl control);
 
-  /// Restores a history that project() has been given.
-  void resume_from(const FlowState& state, const std::string& name,
-                   SolutionHistory<DualCochain<Cell>>& history);
-
   DivergenceNorms divergence_of(const PrimalCochain<Face>& flux);
   /// 1/S, one per face; 0 where the flux is given.
   const Field<Face>& inverse_star() const { return inverse_star_; }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "kernels/platform.hpp"
@@ -50,26 +51,31 @@ void restore(const Domain& domain, const RunState& state, const std::string& nam
   }
 }
 
-/// Stores what a history knows. `scratch`: a vector of the right sizes.
+/// Stores what a history knows. `change`, `image`: vectors of the right sizes, to work with.
 template <class X>
-void store(const Domain& domain, const SolutionHistory<X>& history, X& scratch, const std::string& name,
-           RunState& state) {
+void store(const Domain& domain, const SolutionHistory<X>& history, X& change, Paired<X>& image,
+           const std::string& name, RunState& state) {
   for (std::size_t k = 0; k < history.size(); ++k) {
-    history.read(k, scratch);
-    store(domain, scratch, guess_prefix + name + "." + std::to_string(k), state);
+    const std::string number = guess_prefix + name + "." + std::to_string(k);
+    std::tie(state.numbers[number + ".mass_factor"], state.numbers[number + ".stiffness_factor"]) =
+        history.read(k, change, image);
+    store(domain, change, number + ".change", state);
+    store(domain, image, number + ".image", state);
   }
 }
-/// The reverse. What is in `scratch` and `image` is lost.
+/// The reverse.
 template <class X>
-void restore(const Domain& domain, const RunState& state, const std::string& name, const Recall<X>& recall,
-             X& scratch, Paired<X>& image) {
-  recall.history->clear();
+void restore(const Domain& domain, const RunState& state, const std::string& name,
+             SolutionHistory<X>& history, X& change, Paired<X>& image) {
+  history.clear();
   for (std::size_t k = 0;; ++k) {
-    const std::string change = guess_prefix + name + "." + std::to_string(k);
-    const auto found = state.arrays.lower_bound(change);
-    if (found == state.arrays.end() || !found->first.starts_with(change)) return;
-    restore(domain, state, change, scratch);
-    recall.history->append(recall.matrix, scratch, image);
+    const std::string number = guess_prefix + name + "." + std::to_string(k);
+    const auto mass_factor = state.numbers.find(number + ".mass_factor"),
+               stiffness_factor = state.numbers.find(number + ".stiffness_factor");
+    if (mass_factor == state.numbers.end() || stiffness_factor == state.numbers.end()) return;
+    restore(domain, state, number + ".change", change);
+    restore(domain, state, number + ".image", image);
+    history.append({mass_factor->second, stiffness_factor->second}, change, image);
   }
 }
 

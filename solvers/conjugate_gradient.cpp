@@ -198,7 +198,13 @@ SolveReport ConjugateGradient<X>::solve(const Operator<X, Paired<X>>& a,
   Real true_residual = set_residual(a, b, x, null_space);
   if (recall.history != nullptr && std::isfinite(true_residual) && true_residual > goal.target()) {
     copy(x, iteration_.change());
-    recall.history->improve(recall.matrix, iteration_.residual(), x, iteration_.direction());
+    recall.history->begin(1, iteration_.residual());
+    const std::vector<Real> factors = recall.history->factors(recall.matrix, iteration_.residual(),
+                                                              iteration_.direction(), iteration_.image());
+    if (!factors.empty()) {
+      recall.history->set_combination(factors, iteration_.direction());
+      linear_combination(1, iteration_.direction(), 1, x);
+    }
     const Real improved = set_residual(a, b, x, null_space);
     if (improved < true_residual) {
       true_residual = improved;
@@ -226,7 +232,7 @@ SolveReport ConjugateGradient<X>::solve(const Operator<X, Paired<X>>& a,
   // A guess that needed no iteration adds nothing to those it was made of.
   if (recall.history != nullptr && report.iterations > 0) {
     subtract_from(x, iteration_.change());
-    recall.history->append(recall.matrix, iteration_.change(), iteration_.image());
+    recall.history->end(recall.matrix, iteration_.change(), iteration_.residual());
   }
   return report;
 }

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <utility>
+#include <vector>
 
 #include "kernels/vector_kernels.hpp"
 
@@ -62,19 +63,25 @@ RefinedConjugateGradient::RefinedConjugateGradient(const Executor& executor, Ext
     : control_(control), residual_(executor, extent, "residual", "1"), single_(executor, extent) {}
 
 template <class T>
-void RefinedConjugateGradient::start(Precision<T>& precision, Real norm) {
-  precision.correction.fill({});
+void RefinedConjugateGradient::set_rounded(Real factor, FaceVectors<T>& residual) const {
   for_each(residual_.executor(), residual_.range(),
-           RoundOnFace<T>{1 / norm, std::as_const(residual_).view(), precision.iteration.residual().view()});
+           RoundOnFace<T>{factor, residual_.view(), residual.view()});
 }
 
-Real RefinedConjugateGradient::improve(Real norm, const RefinedSystem& system,
-                                       const Recall<FaceVectors<float>>& recall) {
-  if (recall.history == nullptr || recall.history->size() == 0) return 1;
+template <class T>
+void RefinedConjugateGradient::start(Precision<T>& precision, Real norm) {
+  precision.correction.fill({});
+  set_rounded(1 / norm, precision.iteration.residual());
+}
+
+Real RefinedConjugateGradient::improve(Real norm, const Recall<FaceVectors<float>>& recall) {
+  if (recall.history == nullptr) return 1;
   auto& iteration = single_.iteration;
-  recall.history->improve(recall.matrix, iteration.residual(), single_.correction, iteration.direction());
-  system.apply(single_.correction, iteration.image());
-  linear_combination(-1, iteration.image(), 1, iteration.residual());
+  const std::vector<Real> factors =
+      recall.history->factors(recall.matrix, iteration.residual(), iteration.direction(), iteration.image());
+  if (factors.empty()) return 1;
+  recall.history->set_combination(factors, single_.correction);
+  recall.history->take_images(recall.matrix, factors, iteration.residual());
   const Real left = std::sqrt(inner_product(iteration.residual(), iteration.residual()));
   if (left < 1) return left;
   start(single_, norm);  // changes that are rounding only
@@ -125,9 +132,10 @@ SolveReport RefinedConjugateGradient::solve(const std::string& unknown, const Re
   for (bool first = true; is_single && norm > goal.target(); first = false) {
     const Real before = norm;
     start(single_, norm);
+    if (first && recall.history != nullptr) recall.history->begin(norm, single_.iteration.residual());
     const int limit =
         std::min(control_.max_iterations, report.iterations + most_iterations_in_single_precision);
-    const ConjugateGradientState state = correct(single_, first ? improve(norm, system, recall) : 1, limit);
+    const ConjugateGradientState state = correct(single_, first ? improve(norm, recall) : 1, limit);
     is_single = state.ending == Ending::Converged;
     if (state.ending == Ending::NotFinite || state.ending == Ending::NoCurvature) break;
     add(single_.correction);
@@ -144,8 +152,10 @@ SolveReport RefinedConjugateGradient::solve(const std::string& unknown, const Re
   }
   report.residual = goal.relative(norm);
   // A guess that needed no iteration adds nothing to those it was made of.
-  if (recall.history != nullptr && report.iterations > 0)
-    recall.history->append(recall.matrix, change, single_.iteration.image());
+  if (recall.history != nullptr && report.iterations > 0) {
+    set_rounded(1, single_.iteration.residual());
+    recall.history->end(recall.matrix, change, single_.iteration.residual());
+  }
   return report;
 }
 

@@ -69,12 +69,15 @@ class RefinedConjugateGradient {
     LaunchSequence launches;
   };
 
+  /// The last residual times a factor.
+  template <class T>
+  void set_rounded(Real factor, FaceVectors<T>& residual) const;
   /// Starts a correction, from zero, of what has the residual times 1 / norm.
   template <class T>
   void start(Precision<T>& precision, Real norm);
   /// Improves a correction in single precision by what the history has of it. Returns the norm of what is
   /// left of its residual, which is 1 before.
-  Real improve(Real norm, const RefinedSystem& system, const Recall<FaceVectors<float>>& recall);
+  Real improve(Real norm, const Recall<FaceVectors<float>>& recall);
 
   SolverControl control_;
   FaceVelocity residual_;

@@ -1,7 +1,11 @@
 // Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
 #include "solvers/solution_history.hpp"
 
+#include <algorithm>
 #include <array>
+#include <cmath>
+#include <limits>
+#include <span>
 #include <type_traits>
 #include <utility>
 
@@ -19,36 +23,39 @@ struct Owner;  // entity tag: what numbers are the value of
 
 constexpr std::size_t most_changes = solution_history_depth;
 
-/// What the values of a field are made of.
+/// What the values of a field are made of, so many numbers each, of which the first ones are kept.
 template <class T>
-struct ScalarOf {
-  using type = Real;
+struct Parts {
+  using Scalar = Real;
+  static constexpr Index all = sizeof(T) / sizeof(Real), kept = all;
 };
+/// The fourth number follows from the others and the face's normal.
 template <class T>
-struct ScalarOf<Vector4<T>> {
-  using type = T;
+struct Parts<Vector4<T>> {
+  using Scalar = T;
+  static constexpr Index all = 4, kept = 3;
 };
 
-/// The numbers of a field, so many an entity.
-template <class T, Index components_per_entity>
+/// The numbers of a field.
+template <class T, class PartsOfValue>
 struct Numbers {
-  using Scalar = std::remove_const_t<T>;
-  static constexpr Index components = components_per_entity;
+  using Scalar = typename PartsOfValue::Scalar;
+  using Parts = PartsOfValue;
   T* data;
   Extent entities;
-  View<Number, T> view() const { return View<Number, T>(data, components * entities.all); }
+  View<Number, T> view() const { return View<Number, T>(data, Parts::all * entities.all); }
+  Range<Owner> range() const { return Range<Owner>(0, entities.all); }
 };
 
 template <class E, class T, Cochain kind>
 auto numbers_of(Field<E, T, kind>& field) {
-  using N = typename ScalarOf<T>::type;
-  return Numbers<N, sizeof(T) / sizeof(N)>{reinterpret_cast<N*>(field.view().data()), field.extent()};
+  using N = typename Parts<T>::Scalar;
+  return Numbers<N, Parts<T>>{reinterpret_cast<N*>(field.view().data()), field.extent()};
 }
 template <class E, class T, Cochain kind>
 auto numbers_of(const Field<E, T, kind>& field) {
-  using N = typename ScalarOf<T>::type;
-  return Numbers<const N, sizeof(T) / sizeof(N)>{reinterpret_cast<const N*>(field.view().data()),
-                                                 field.extent()};
+  using N = const typename Parts<T>::Scalar;
+  return Numbers<N, Parts<T>>{reinterpret_cast<N*>(field.view().data()), field.extent()};
 }
 
 /// Calls `visit(number of field, its numbers)` for the fields that a vector is made of.
@@ -73,76 +80,157 @@ void visit_numbers(const StreamAndFaceValues<kind>& x, const auto& visit) {
   visit(2, numbers_of(x.velocity));
 }
 
-/// Of one entity; a sum has fewer terms so.
-template <class T, Index components>
+// Kernels of one entity, whose numbers are P: of a vector's all, of one that is kept the first ones.
+
+template <class P>
 struct ProductOfEntity {
+  using T = typename P::Scalar;
   View<Number, const float> change;
   View<Number, const T> y;
   CURLEW_HOST_DEVICE Real operator()(Id<Owner> i) const {
     Real product = 0;
-    for (Index k = 0; k < components; ++k) {
-      const Id<Number> number(components * i.value() + k);
-      product += static_cast<Real>(change[number]) * static_cast<Real>(y[number]);
+    for (Index k = 0; k < P::kept; ++k) {
+      product += static_cast<Real>(change[Id<Number>(P::kept * i.value() + k)]) *
+                 static_cast<Real>(y[Id<Number>(P::all * i.value() + k)]);
     }
     return product;
   }
 };
 
-/// Sum of factor times change; unused ones have no factor.
-template <class T>
-struct CombinationOnNumber {
-  View<Number, const float> change[most_changes];
+/// Sum of factor times vector, added to x or not; unused ones have no factor.
+template <class P>
+struct CombinationOnEntity {
+  using T = typename P::Scalar;
+  View<Number, const float> vector[most_changes];
   Real factor[most_changes];
+  bool adds;
   View<Number, T> x;
-  CURLEW_HOST_DEVICE void operator()(Id<Number> i) const {
-    Real sum = 0;
-    for (std::size_t k = 0; k < most_changes; ++k) sum += factor[k] * static_cast<Real>(change[k][i]);
-    x[i] = static_cast<T>(sum);
+  CURLEW_HOST_DEVICE void operator()(Id<Owner> i) const {
+    for (Index part = 0; part < P::kept; ++part) {
+      const Id<Number> from(P::kept * i.value() + part), to(P::all * i.value() + part);
+      Real sum = adds ? static_cast<Real>(x[to]) : 0;
+      for (std::size_t k = 0; k < most_changes; ++k) sum += factor[k] * static_cast<Real>(vector[k][from]);
+      x[to] = static_cast<T>(sum);
+    }
   }
 };
 
-template <class T>
-struct RoundOnNumber {
+template <class P>
+struct ScaledOnEntity {
+  using T = typename P::Scalar;
+  Real factor;
+  View<Number, const T> x;
+  View<Number, float> scaled;
+  CURLEW_HOST_DEVICE void operator()(Id<Owner> i) const {
+    for (Index part = 0; part < P::kept; ++part)
+      scaled[Id<Number>(P::kept * i.value() + part)] =
+          static_cast<float>(factor * static_cast<Real>(x[Id<Number>(P::all * i.value() + part)]));
+  }
+};
+
+/// x becomes first - x.
+template <class P>
+struct DifferenceOnEntity {
+  using T = typename P::Scalar;
+  View<Number, const float> first;
+  View<Number, T> x;
+  CURLEW_HOST_DEVICE void operator()(Id<Owner> i) const {
+    for (Index part = 0; part < P::kept; ++part) {
+      T& value = x[Id<Number>(P::all * i.value() + part)];
+      const Real before = static_cast<Real>(first[Id<Number>(P::kept * i.value() + part)]);
+      value = static_cast<T>(before - static_cast<Real>(value));
+    }
+  }
+};
+
+/// What is rounded is left in x.
+template <class P>
+struct RoundOnEntity {
+  using T = typename P::Scalar;
   View<Number, T> x;
   View<Number, float> rounded;
-  CURLEW_HOST_DEVICE void operator()(Id<Number> i) const {
-    rounded[i] = static_cast<float>(x[i]);
-    x[i] = static_cast<T>(rounded[i]);
+  CURLEW_HOST_DEVICE void operator()(Id<Owner> i) const {
+    for (Index part = 0; part < P::kept; ++part) {
+      T& value = x[Id<Number>(P::all * i.value() + part)];
+      const float result = static_cast<float>(value);
+      rounded[Id<Number>(P::kept * i.value() + part)] = result;
+      value = static_cast<T>(result);
+    }
   }
 };
 
-template <class T>
-struct AddOnNumber {
-  View<Number, const T> change;
-  View<Number, T> x;
-  CURLEW_HOST_DEVICE void operator()(Id<Number> i) const { x[i] += change[i]; }
-};
-
-template <class T>
-struct WidenOnNumber {
+template <class P>
+struct WidenOnEntity {
+  using T = typename P::Scalar;
   View<Number, const float> rounded;
   View<Number, T> x;
-  CURLEW_HOST_DEVICE void operator()(Id<Number> i) const { x[i] = static_cast<T>(rounded[i]); }
+  CURLEW_HOST_DEVICE void operator()(Id<Owner> i) const {
+    for (Index part = 0; part < P::kept; ++part)
+      x[Id<Number>(P::all * i.value() + part)] =
+          static_cast<T>(rounded[Id<Number>(P::kept * i.value() + part)]);
+  }
 };
+
+template <class N>
+using PartsOf = typename std::remove_cvref_t<N>::Parts;
+
+/// Makes room for the numbers of a vector where there is none.
+template <class X, class Rounded>
+void make_room(const Executor& executor, const X& like, Rounded& numbers) {
+  if (!numbers.empty()) return;
+  visit_numbers(like, [&](std::size_t, const auto& of_field) {
+    numbers.emplace_back(executor, PartsOf<decltype(of_field)>::kept * of_field.entities.all,
+                         "number of a vector", "1");
+  });
+}
+
+/// x rounded, and what is left of x then.
+template <class X, class Rounded>
+void round_to(const Executor& executor, X& x, Rounded& rounded) {
+  make_room(executor, x, rounded);
+  visit_numbers(x, [&](std::size_t field, const auto& numbers) {
+    for_each(executor, numbers.range(),
+             RoundOnEntity<PartsOf<decltype(numbers)>>{numbers.view(), rounded[field].view()});
+  });
+}
+
+template <class X, class Rounded>
+void widen(const Executor& executor, const Rounded& rounded, X& x) {
+  visit_numbers(x, [&](std::size_t field, const auto& numbers) {
+    for_each(executor, numbers.range(),
+             WidenOnEntity<PartsOf<decltype(numbers)>>{rounded[field].view(), numbers.view()});
+  });
+}
+
+/// The sum of factor times vector, added to x or not.
+template <class X, class Rounded>
+void combine(const Executor& executor, std::span<const Real> factors, std::span<const Rounded* const> vectors,
+             bool adds, X& x) {
+  visit_numbers(x, [&](std::size_t field, const auto& numbers) {
+    CombinationOnEntity<PartsOf<decltype(numbers)>> combination{{}, {}, adds, numbers.view()};
+    for (std::size_t k = 0; k < most_changes; ++k) {
+      const bool used = k < vectors.size();
+      combination.vector[k] = (*vectors[used ? k : 0])[field].view();
+      combination.factor[k] = used ? factors[k] : 0;
+    }
+    for_each(executor, numbers.range(), combination);
+  });
+}
 
 }  // namespace
 
 template <class X>
-SolutionHistory<X>::SolutionHistory(const Executor& executor, std::size_t parts,
-                                    std::function<void(X&)> make_free)
-    : executor_(executor),
-      make_free_(std::move(make_free)),
-      gram_(parts, std::vector<Real>(most_changes * most_changes, 0)),
-      sums_(executor_.space(), most_changes) {}
+SolutionHistory<X>::SolutionHistory(const Executor& executor, std::function<void(X&)> make_free)
+    : executor_(executor), make_free_(std::move(make_free)), sums_(executor_.space(), most_changes) {}
 
 template <class X>
-std::vector<Real> SolutionHistory<X>::products_with(const Paired<X>& y) {
-  for (std::size_t k = 0; k < kept_.size(); ++k) {
+auto SolutionHistory<X>::products_with(const Paired<X>& y, std::size_t last) -> Row {
+  const std::size_t count = last + 1;
+  for (std::size_t k = 0; k < count; ++k) {
     BinnedSum* const result = sums_.data() + k;
     visit_numbers(y, [&](std::size_t field, const auto& numbers) {
-      using Numbers = std::remove_cvref_t<decltype(numbers)>;
-      using Product = ProductOfEntity<typename Numbers::Scalar, Numbers::components>;
-      const Product product{std::as_const(changes_[kept_[k]][field]).view(), numbers.view()};
+      const ProductOfEntity<PartsOf<decltype(numbers)>> product{entries_[kept_[k]].change[field].view(),
+                                                                numbers.view()};
       const Range<Owner> owned(0, numbers.entities.owned);
       if (field == 0) {
         detail::own_sum(executor_, owned, product, result);
@@ -151,87 +239,143 @@ std::vector<Real> SolutionHistory<X>::products_with(const Paired<X>& y) {
       }
     });
   }
-  detail::sum_over_ranks(executor_, sums_.data(), kept_.size());
+  detail::sum_over_ranks(executor_, sums_.data(), count);
   std::array<BinnedSum, most_changes> sums;
-  copy_bytes(sums.data(), MemorySpace::Host, sums_.data(), sums_.space(), kept_.size() * sizeof(BinnedSum));
-  std::vector<Real> products;
-  for (std::size_t k = 0; k < kept_.size(); ++k) products.push_back(sums[k].value());
+  copy_bytes(sums.data(), MemorySpace::Host, sums_.data(), sums_.space(), count * sizeof(BinnedSum));
+  Row products{};
+  for (std::size_t k = 0; k < count; ++k) products[kept_[k]] = sums[k].value();
   return products;
 }
 
 template <class X>
-void SolutionHistory<X>::improve(const MatrixSum<X>& matrix, const Paired<X>& residual, X& x, X& scratch) {
-  REQUIRE(matrix.size() == gram_.size(), "the matrix is not made of the parts that the history knows");
-  if (kept_.empty()) return;
-  std::vector<Real> gram;
-  for (const std::size_t i : kept_) {
-    for (const std::size_t j : kept_) {
-      Real energy = 0;
-      for (std::size_t part = 0; part < matrix.size(); ++part)
-        energy += matrix[part].first * gram_[part][i * most_changes + j];
-      gram.push_back(energy);
+auto SolutionHistory<X>::shares(const StepMatrix<X>& matrix, const Entry& entry) -> Shares {
+  const auto [a, b] = entry.factors;
+  const Real own = matrix.stiffness_factor == b ? 1 : matrix.stiffness_factor / b;
+  const Real mass = matrix.mass_factor - own * a;
+  // Steps of one length differ by rounding.
+  const bool is_rounding = std::abs(mass) <= std::numeric_limits<float>::epsilon() * std::abs(own * a);
+  return {own, is_rounding ? 0 : mass};
+}
+
+template <class X>
+std::vector<Real> SolutionHistory<X>::factors(const StepMatrix<X>& matrix, const Paired<X>& residual,
+                                              X& change, Paired<X>& image) {
+  const auto lacks_stiffness = [&](std::size_t place) { return entries_[place].factors.second == 0; };
+  if (matrix.stiffness_factor != 0 && std::ranges::any_of(kept_, lacks_stiffness)) clear();
+  const std::size_t count = kept_.size();
+  if (count == 0) return {};
+  std::vector<Real> gram(count * count);
+  for (std::size_t i = 0; i < count; ++i) {
+    Entry& entry = entries_[kept_[i]];
+    const auto [own, mass] = shares(matrix, entry);
+    if (mass != 0 && !entry.has_of_mass) {
+      set_free_change(i, change);
+      matrix.mass->apply(change, image);
+      round_to(executor_, image, entry.of_mass);
+      entry.by_mass = products_with(image, i);
+      entry.has_of_mass = true;
+    }
+    for (std::size_t j = 0; j <= i; ++j) {
+      const Real by_mass = mass != 0 ? mass * entry.by_mass[kept_[j]] : 0;
+      gram[i * count + j] = gram[j * count + i] = own * entry.by_image[kept_[j]] + by_mass;
     }
   }
-  const std::vector<Real> factors = least_energy_factors(gram, products_with(residual));
-  visit_numbers(scratch, [&](std::size_t field, const auto& numbers) {
-    CombinationOnNumber<typename std::remove_cvref_t<decltype(numbers)>::Scalar> combination{
-        {}, {}, numbers.view()};
-    for (std::size_t k = 0; k < most_changes; ++k) {
-      const bool used = k < kept_.size();
-      combination.change[k] = std::as_const(changes_[kept_[used ? k : 0]][field]).view();
-      combination.factor[k] = used ? factors[k] : 0;
-    }
-    for_each(executor_, changes_[0][field].range(), combination);
-  });
-  if (make_free_) make_free_(scratch);
-  visit_numbers(x, [&](std::size_t field, const auto& numbers) {
-    using T = typename std::remove_cvref_t<decltype(numbers)>::Scalar;
-    visit_numbers(std::as_const(scratch), [&](std::size_t other, const auto& combined) {
-      if constexpr (std::is_same_v<typename std::remove_cvref_t<decltype(combined)>::Scalar, T>) {
-        if (other == field)
-          for_each(executor_, changes_[0][field].range(), AddOnNumber<T>{combined.view(), numbers.view()});
-      }
-    });
+  const Row products = products_with(residual, count - 1);
+  std::vector<Real> in_order;
+  for (const std::size_t place : kept_) in_order.push_back(products[place]);
+  return least_energy_factors(gram, in_order);
+}
+
+template <class X>
+void SolutionHistory<X>::set_combination(std::span<const Real> factors, X& x) const {
+  std::vector<const Rounded*> changes;
+  for (const std::size_t place : kept_) changes.push_back(&entries_[place].change);
+  combine<X, Rounded>(executor_, factors, changes, false, x);
+  if (make_free_) make_free_(x);
+}
+
+template <class X>
+void SolutionHistory<X>::take_images(const StepMatrix<X>& matrix, std::span<const Real> factors,
+                                     Paired<X>& residual) const {
+  std::vector<const Rounded*> images, of_mass;
+  std::vector<Real> of_images, of_masses;
+  for (std::size_t k = 0; k < kept_.size(); ++k) {
+    const Entry& entry = entries_[kept_[k]];
+    const auto [own, mass] = shares(matrix, entry);
+    images.push_back(&entry.image);
+    of_images.push_back(-factors[k] * own);
+    if (mass == 0) continue;
+    of_mass.push_back(&entry.of_mass);
+    of_masses.push_back(-factors[k] * mass);
+  }
+  combine<Paired<X>, Rounded>(executor_, of_images, images, true, residual);
+  if (!of_mass.empty()) combine<Paired<X>, Rounded>(executor_, of_masses, of_mass, true, residual);
+}
+
+template <class X>
+void SolutionHistory<X>::begin(Real scale, const Paired<X>& residual) {
+  make_room(executor_, residual, first_residual_);
+  visit_numbers(residual, [&](std::size_t field, const auto& numbers) {
+    for_each(
+        executor_, numbers.range(),
+        ScaledOnEntity<PartsOf<decltype(numbers)>>{scale, numbers.view(), first_residual_[field].view()});
   });
 }
 
 template <class X>
-void SolutionHistory<X>::append(const MatrixSum<X>& matrix, X& change, Paired<X>& image) {
-  REQUIRE(matrix.size() == gram_.size(), "the matrix is not made of the parts that the history knows");
+void SolutionHistory<X>::end(const StepMatrix<X>& matrix, X& change, Paired<X>& residual) {
+  visit_numbers(residual, [&](std::size_t field, const auto& numbers) {
+    for_each(executor_, numbers.range(),
+             DifferenceOnEntity<PartsOf<decltype(numbers)>>{std::as_const(first_residual_)[field].view(),
+                                                            numbers.view()});
+  });
+  append(matrix, change, residual);
+}
+
+template <class X>
+void SolutionHistory<X>::append(const StepMatrix<X>& matrix, X& change, Paired<X>& image) {
   std::size_t place = kept_.size();
   if (place == most_changes) {
     place = kept_.front();
     kept_.erase(kept_.begin());
   }
   kept_.push_back(place);
-  if (place == changes_.size()) {
-    Change room;
-    visit_numbers(change, [&](std::size_t, const auto& numbers) {
-      room.emplace_back(executor_, numbers.components * numbers.entities.all, "change", "1");
-    });
-    changes_.push_back(std::move(room));
-  }
-  visit_numbers(change, [&](std::size_t field, const auto& numbers) {
-    Field<Number, float>& rounded = changes_[place][field];
-    for_each(executor_, rounded.range(), RoundOnNumber{numbers.view(), rounded.view()});
-  });
+  if (place == entries_.size()) entries_.emplace_back();
+  Entry& entry = entries_[place];
+  round_to(executor_, change, entry.change);
+  entry.has_of_mass = false;
+  set_image(kept_.size() - 1, {matrix.mass_factor, matrix.stiffness_factor}, image);
+}
+
+template <class X>
+void SolutionHistory<X>::set_free_change(std::size_t k, X& change) const {
+  widen(executor_, entries_[kept_[k]].change, change);
   if (make_free_) make_free_(change);
-  for (std::size_t part = 0; part < matrix.size(); ++part) {
-    matrix[part].second->apply(change, image);
-    const std::vector<Real> products = products_with(image);
-    for (std::size_t k = 0; k < kept_.size(); ++k) {
-      gram_[part][place * most_changes + kept_[k]] = products[k];
-      gram_[part][kept_[k] * most_changes + place] = products[k];
-    }
+}
+
+template <class X>
+void SolutionHistory<X>::set_image(std::size_t k, std::pair<Real, Real> factors, Paired<X>& image) {
+  Entry& entry = entries_[kept_[k]];
+  round_to(executor_, image, entry.image);
+  entry.factors = factors;
+  entry.by_image = products_with(image, k);
+}
+
+template <class X>
+void SolutionHistory<X>::renew(const Operator<X, Paired<X>>& stiffness, X& change, Paired<X>& image) {
+  for (std::size_t k = 0; k < kept_.size(); ++k) {
+    set_free_change(k, change);
+    stiffness.apply(change, image);
+    set_image(k, {0, 1}, image);
   }
 }
 
 template <class X>
-void SolutionHistory<X>::read(std::size_t k, X& change) const {
-  visit_numbers(change, [&](std::size_t field, const auto& numbers) {
-    const Field<Number, float>& rounded = changes_[kept_.at(k)][field];
-    for_each(executor_, rounded.range(), WidenOnNumber{rounded.view(), numbers.view()});
-  });
+std::pair<Real, Real> SolutionHistory<X>::read(std::size_t k, X& change, Paired<X>& image) const {
+  REQUIRE(k < kept_.size(), "a history has no such change");
+  widen(executor_, entries_[kept_[k]].change, change);
+  widen(executor_, entries_[kept_[k]].image, image);
+  return entries_[kept_[k]].factors;
 }
 
 template class SolutionHistory<PrimalCochain<Node>>;

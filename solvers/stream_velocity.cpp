@@ -60,6 +60,13 @@ void copy(const StreamAndFaceValues<kind>& x, StreamAndFaceValues<kind>& y) {
   copy(x.velocity, y.velocity);
 }
 template <Cochain kind>
+void linear_combination(Real a, const StreamAndFaceValues<kind>& x, Real b, StreamAndFaceValues<kind>& y) {
+  linear_combination(a, x.stream, b, y.stream);
+  linear_combination(a, x.loop, b, y.loop);
+  linear_combination(a, x.velocity, b, y.velocity);
+}
+
+template <Cochain kind>
 void subtract_from(const StreamAndFaceValues<kind>& b, StreamAndFaceValues<kind>& r) {
   subtract_from(b.stream, r.stream);
   subtract_from(b.loop, r.loop);
@@ -91,6 +98,7 @@ template Real inner_product(const Image&, const Image&);
 template void inner_product(const Image&, const Image&, BinnedSum*);
 template void inner_product(const Image&, const StreamVelocity&, BinnedSum*);
 template void copy(const StreamVelocity&, StreamVelocity&);
+template void linear_combination(Real, const StreamVelocity&, Real, StreamVelocity&);
 template void subtract_from(const Image&, Image&);
 template void subtract_from(const StreamVelocity&, StreamVelocity&);
 template void conjugate_gradient_step(FactorInMemory, const StreamVelocity&, const Image&, StreamVelocity&,

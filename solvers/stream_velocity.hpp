@@ -50,6 +50,8 @@ void inner_product(const StreamAndFaceValues<a>& x, const StreamAndFaceValues<b>
 template <Cochain kind>
 void copy(const StreamAndFaceValues<kind>& x, StreamAndFaceValues<kind>& y);
 template <Cochain kind>
+void linear_combination(Real a, const StreamAndFaceValues<kind>& x, Real b, StreamAndFaceValues<kind>& y);
+template <Cochain kind>
 void subtract_from(const StreamAndFaceValues<kind>& b, StreamAndFaceValues<kind>& r);
 template <Cochain primal, Cochain dual>
 void conjugate_gradient_step(FactorInMemory alpha, const StreamAndFaceValues<primal>& direction,

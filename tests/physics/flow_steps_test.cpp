@@ -266,7 +266,7 @@ TEST_F(DrivenBox, guesses_from_earlier_steps_keep_to_what_is_free) {
     }
     EXPECT_GT(largest_guess, 0) << solve;
     EXPECT_LE(largest_normal, 1e-12 * largest_guess) << solve;
-    EXPECT_EQ(state.arrays.count(guess_prefix + solve + "_change.3"), 1u);
+    EXPECT_EQ(state.arrays.count(guess_prefix + solve + "_change.3.change"), 1u);
   }
 }
 

@@ -61,9 +61,9 @@ VectorXd get(const F& field) {
 
 struct Vectors {
   explicit Vectors(const Executor& executor, Index size)
-      : x(executor, size, "x", "1"), scratch(alike(x)), image(executor, size, "image", "1") {}
-  Unknown x, scratch;
-  Image image;
+      : x(executor, size, "x", "1"), image(executor, size, "image", "1"), scratch(alike(image)) {}
+  Unknown x;
+  Image image, scratch;
 };
 
 TEST(LeastEnergy, factors_solve_the_gram_system_of_independent_vectors) {
@@ -96,75 +96,157 @@ TEST(LeastEnergy, dependent_vectors_and_those_that_are_not_finite_do_no_harm) {
   EXPECT_EQ(factors[3], 0);
 }
 
+/// What a history makes of A⁻¹ r.
+VectorXd improvement(SolutionHistory<Unknown>& history, const StepMatrix<Unknown>& matrix,
+                     const VectorXd& residual, Vectors& v) {
+  set(v.image, residual);
+  const std::vector<Real> factors = history.factors(matrix, v.image, v.x, v.scratch);
+  v.x.fill(0);
+  if (!factors.empty()) history.set_combination(factors, v.x);
+  return get(v.x);
+}
+
 TEST(SolutionHistory, a_solution_made_of_earlier_ones_is_found_at_once_for_any_factors_of_the_matrix) {
   for (const Executor& executor : all_backends()) {
     constexpr Index size = 40;
     const MatrixXd mass = symmetric(size, 1e-1, 3), stiffness = symmetric(size, 1e-4, 4);
-    const MatrixOperator of_mass(mass), of_stiffness(stiffness);
-    const auto matrix = [&](Real a, Real b) { return MatrixSum<Unknown>{{a, &of_mass}, {b, &of_stiffness}}; };
+    const MatrixOperator of_mass(mass);
+    const auto whole = [&](Real a, Real b) { return MatrixXd(a * mass + b * stiffness); };
     Vectors v(executor, size);
-    SolutionHistory<Unknown> history(executor, 2);
+    SolutionHistory<Unknown> history(executor);
     const MatrixXd changes = MatrixXd::Random(size, 6);
     for (Eigen::Index k = 0; k < changes.cols(); ++k) {
+      // Of a step that is the longer the later.
+      const Real a = 1 + static_cast<Real>(k / 2);
       set(v.x, changes.col(k));
-      history.append(matrix(1, 2), v.x, v.image);
+      set(v.image, whole(a, 2) * changes.col(k));
+      history.append({a, 2, &of_mass}, v.x, v.image);
       EXPECT_EQ(history.size(), std::min<std::size_t>(at(k) + 1, solution_history_depth));
     }
     // The last four are kept.
     const VectorXd wanted = changes.rightCols(4) * VectorXd{{1, -4, 6, 3}};
-    for (const auto& [a, b] : {std::pair<Real, Real>{1, 2}, {0.3, 50}}) {
-      const MatrixXd whole = a * mass + b * stiffness;
-      set(v.image, whole * wanted);
-      const VectorXd guess = VectorXd::Random(size);
-      set(v.image, whole * wanted);
-      set(v.x, guess);
-      history.improve(matrix(a, b), v.image, v.x, v.scratch);
-      EXPECT_LT((get(v.x) - guess - wanted).norm(), 1e-5 * wanted.norm()) << executor.name();
+    for (const auto& [a, b] : {std::pair<Real, Real>{3, 2}, {0.3, 50}, {3, 2}, {0, 1}}) {
+      const StepMatrix<Unknown> matrix{a, b, &of_mass};
+      const VectorXd residual = whole(a, b) * wanted;
+      EXPECT_LT((improvement(history, matrix, residual, v) - wanted).norm(), 1e-5 * wanted.norm())
+          << executor.name();
+      // Nor is anything left of the residual.
+      set(v.image, residual);
+      const std::vector<Real> factors = history.factors(matrix, v.image, v.x, v.scratch);
+      history.take_images(matrix, factors, v.image);
+      EXPECT_LT(get(v.image).norm(), 1e-5 * residual.norm()) << executor.name();
       // What is orthogonal to all of them in energy adds nothing; an earlier one is forgotten.
       MatrixXd kept = changes.rightCols(4);
       const VectorXd forgotten = changes.col(0);
-      const VectorXd left =
-          forgotten -
-          kept * (kept.transpose() * whole * kept).ldlt().solve(kept.transpose() * whole * forgotten);
-      set(v.image, whole * left);
-      set(v.x, VectorXd::Zero(size));
-      history.improve(matrix(a, b), v.image, v.x, v.scratch);
-      EXPECT_LT(get(v.x).norm(), 1e-5 * left.norm()) << executor.name();
+      const VectorXd left = forgotten - kept * (kept.transpose() * whole(a, b) * kept)
+                                                   .ldlt()
+                                                   .solve(kept.transpose() * whole(a, b) * forgotten);
+      EXPECT_LT(improvement(history, matrix, whole(a, b) * left, v).norm(), 1e-5 * left.norm())
+          << executor.name();
     }
+  }
+}
+
+TEST(SolutionHistory, steps_that_differ_by_rounding_are_of_one_length) {
+  constexpr Index size = 20;
+  const MatrixXd mass = symmetric(size, 1e-1, 14), stiffness = symmetric(size, 1e-2, 15);
+  Vectors v(Executor::serial(), size);
+  SolutionHistory<Unknown> history(v.x.executor());
+  const VectorXd change = VectorXd::Random(size);
+  set(v.x, change);
+  set(v.image, (3 * mass + stiffness) * change);
+  history.append({3, 1}, v.x, v.image);
+  // Else the product with the mass, which is not there, would be asked for.
+  const VectorXd found = improvement(history, {3 * (1 + 1e-15), 1}, (3 * mass + stiffness) * change, v);
+  EXPECT_LT((found - change).norm(), 1e-5 * change.norm());
+}
+
+TEST(SolutionHistory, changes_by_a_matrix_that_lacked_a_part_are_forgotten) {
+  constexpr Index size = 10;
+  Vectors v(Executor::serial(), size);
+  SolutionHistory<Unknown> history(v.x.executor());
+  set(v.x, VectorXd::Ones(size));
+  set(v.image, VectorXd::Ones(size));
+  history.append({1, 0}, v.x, v.image);
+  EXPECT_EQ(improvement(history, {1, 0}, VectorXd::Ones(size), v), VectorXd::Ones(size));
+  EXPECT_EQ(improvement(history, {1, 1}, VectorXd::Ones(size), v), VectorXd::Zero(size));
+  EXPECT_EQ(history.size(), 0u);
+}
+
+TEST(SolutionHistory, the_image_of_a_change_is_what_it_took_from_the_residual) {
+  for (const Executor& executor : all_backends()) {
+    constexpr Index size = 20;
+    const MatrixXd matrix = symmetric(size, 1e-2, 10);
+    Vectors v(executor, size);
+    SolutionHistory<Unknown> history(executor);
+    const VectorXd change = VectorXd::Random(size), left = 1e-3 * VectorXd::Random(size);
+    set(v.image, 0.25 * (matrix * change + left));
+    history.begin(4, v.image);
+    set(v.image, left);
+    set(v.x, change);
+    history.end({}, v.x, v.image);
+    history.read(0, v.x, v.image);
+    EXPECT_EQ(get(v.x), change.cast<float>().cast<Real>());
+    EXPECT_LT((get(v.image) - matrix * change).norm(), 1e-6 * (matrix * change).norm()) << executor.name();
+  }
+}
+
+TEST(SolutionHistory, images_are_made_anew_where_a_matrix_has_changed) {
+  for (const Executor& executor : all_backends()) {
+    constexpr Index size = 30;
+    const MatrixXd mass = symmetric(size, 1e-1, 11), earlier = symmetric(size, 1e-3, 12),
+                   present = symmetric(size, 1e-3, 13);
+    const MatrixOperator of_mass(mass);
+    Vectors v(executor, size);
+    SolutionHistory<Unknown> history(executor);
+    const MatrixXd changes = MatrixXd::Random(size, 3);
+    for (Eigen::Index k = 0; k < changes.cols(); ++k) {
+      set(v.x, changes.col(k));
+      set(v.image, (2 * mass + earlier) * changes.col(k));
+      history.append({2, 1, &of_mass}, v.x, v.image);
+    }
+    const VectorXd wanted = changes * VectorXd{{2, 1, -1}}, residual = (2 * mass + present) * wanted;
+    const StepMatrix<Unknown> matrix{2, 1, &of_mass};
+    EXPECT_GT((improvement(history, matrix, residual, v) - wanted).norm(), 1e-2 * wanted.norm());
+    history.renew(MatrixOperator(present), v.x, v.image);
+    EXPECT_LT((improvement(history, matrix, residual, v) - wanted).norm(), 1e-5 * wanted.norm())
+        << executor.name();
   }
 }
 
 TEST(SolutionHistory, one_that_is_read_and_appended_anew_has_the_same_bits_on_every_backend) {
   constexpr Index size = 30;
-  const MatrixOperator matrix(symmetric(size, 1e-3, 5));
-  const MatrixSum<Unknown> sum{{2, &matrix}};
+  const MatrixXd mass = symmetric(size, 1e-1, 5), stiffness = symmetric(size, 1e-3, 6);
+  const MatrixOperator of_mass(mass);
   const MatrixXd changes = MatrixXd::Random(size, 5);
   const VectorXd residual = VectorXd::Random(size);
   VectorXd expected;
   for (const Executor& executor : all_backends()) {
     Vectors v(executor, size);
-    SolutionHistory<Unknown> history(executor, 1), again(executor, 1);
+    SolutionHistory<Unknown> history(executor), again(executor);
     for (Eigen::Index k = 0; k < changes.cols(); ++k) {
+      const Real a = static_cast<Real>(k + 1);
       set(v.x, changes.col(k));
-      history.append(sum, v.x, v.image);
+      set(v.image, (a * mass + stiffness) * changes.col(k));
+      history.append({a, 1, &of_mass}, v.x, v.image);
+      // For other factors than its own, before the oldest are forgotten.
+      if (k == 3) improvement(history, {7, 1, &of_mass}, residual, v);
     }
     for (std::size_t k = 0; k < history.size(); ++k) {
-      history.read(k, v.x);
+      const auto [a, b] = history.read(k, v.x, v.image);
+      EXPECT_EQ(a, static_cast<Real>(k) + 2);
+      EXPECT_EQ(b, 1);
       EXPECT_EQ(get(v.x), changes.col(static_cast<Eigen::Index>(k) + 1).cast<float>().cast<Real>());
-      again.append(sum, v.x, v.image);
+      again.append({a, b, &of_mass}, v.x, v.image);
     }
-    set(v.image, residual);
     for (SolutionHistory<Unknown>* one : {&history, &again}) {
-      v.x.fill(0);
-      one->improve(sum, v.image, v.x, v.scratch);
-      if (expected.size() == 0) expected = get(v.x);
+      const VectorXd found = improvement(*one, {3, 1, &of_mass}, residual, v);
+      if (expected.size() == 0) expected = found;
       EXPECT_GT(expected.norm(), 0);
-      EXPECT_EQ(get(v.x), expected) << executor.name();
+      EXPECT_EQ(found, expected) << executor.name();
     }
     history.clear();
-    v.x.fill(0);
-    history.improve(sum, v.image, v.x, v.scratch);
-    EXPECT_EQ(get(v.x), VectorXd::Zero(size));
+    EXPECT_EQ(improvement(history, {3, 1, &of_mass}, residual, v), VectorXd::Zero(size));
   }
 }
 
@@ -184,22 +266,20 @@ TEST(SolutionHistory, brings_the_products_with_all_changes_together_among_ranks_
   };
   constexpr Index size = 30;
   const auto ranks = std::make_shared<FourRanks>();
-  const MatrixOperator mass(symmetric(size, 1e-1, 8)), stiffness(symmetric(size, 1e-3, 9));
-  const MatrixSum<Unknown> sum{{1, &mass}, {0.5, &stiffness}};
+  const MatrixXd matrix = symmetric(size, 1e-1, 8);
   std::vector<VectorXd> guesses;
   for (const Executor& executor : {Executor::serial(), Executor::serial().among(ranks)}) {
     Vectors v(executor, size);
-    SolutionHistory<Unknown> history(executor, 2);
+    SolutionHistory<Unknown> history(executor);
     for (std::size_t k = 1; k <= solution_history_depth; ++k) {
-      set(v.x, VectorXd::Unit(size, static_cast<Eigen::Index>(3 * k)));
-      history.append(sum, v.x, v.image);
-      EXPECT_EQ(std::exchange(ranks->calls, 0), executor.ranks() == nullptr ? 0 : 2);
+      const VectorXd change = VectorXd::Unit(size, static_cast<Eigen::Index>(3 * k));
+      set(v.x, change);
+      set(v.image, matrix * change);
+      history.append({}, v.x, v.image);
+      EXPECT_EQ(std::exchange(ranks->calls, 0), executor.ranks() == nullptr ? 0 : 1);
     }
-    set(v.image, VectorXd::LinSpaced(size, 1, 2));
-    v.x.fill(0);
-    history.improve(sum, v.image, v.x, v.scratch);
+    guesses.push_back(improvement(history, {}, VectorXd::LinSpaced(size, 1, 2), v));
     EXPECT_EQ(std::exchange(ranks->calls, 0), executor.ranks() == nullptr ? 0 : 1);
-    guesses.push_back(get(v.x));
   }
   // All have the same: four times the matrix and the right-hand side, which changes no bit of the guess.
   EXPECT_GT(guesses[0].norm(), 0.1);
@@ -208,22 +288,20 @@ TEST(SolutionHistory, brings_the_products_with_all_changes_together_among_ranks_
 
 TEST(SolutionHistory, what_rounding_adds_to_a_change_is_taken_out) {
   constexpr Index size = 20;
-  const MatrixOperator matrix(symmetric(size, 1e-1, 6));
-  const MatrixSum<Unknown> sum{{1, &matrix}};
+  const MatrixXd matrix = symmetric(size, 1e-1, 6);
   Vectors v(Executor::serial(), size);
   // Free are vectors without a part along (1, …, 1), which rounding to single precision would give them.
   const auto without_mean = [](const VectorXd& x) { return VectorXd(x.array() - x.mean()); };
-  SolutionHistory<Unknown> history(Executor::serial(), 1, [&](Unknown& x) { set(x, without_mean(get(x))); });
+  SolutionHistory<Unknown> history(Executor::serial(), [&](Unknown& x) { set(x, without_mean(get(x))); });
   for (int k = 0; k < 4; ++k) {
-    set(v.x, without_mean(VectorXd::Random(size)));
-    history.append(sum, v.x, v.image);
-    EXPECT_LT(std::abs(get(v.x).mean()), 1e-15);
+    const VectorXd change = without_mean(VectorXd::Random(size));
+    set(v.x, change);
+    set(v.image, matrix * change);
+    history.append({}, v.x, v.image);
   }
-  set(v.image, VectorXd::Random(size));
-  v.x.fill(0);
-  history.improve(sum, v.image, v.x, v.scratch);
-  EXPECT_GT(get(v.x).norm(), 1e-2);
-  EXPECT_LT(std::abs(get(v.x).mean()), 1e-15);
+  const VectorXd found = improvement(history, {}, VectorXd::Random(size), v);
+  EXPECT_GT(found.norm(), 1e-2);
+  EXPECT_LT(std::abs(found.mean()), 1e-15);
 }
 
 TEST(SolutionHistory, lets_conjugate_gradients_start_near_a_smooth_sequence_of_solutions) {
@@ -236,7 +314,7 @@ TEST(SolutionHistory, lets_conjugate_gradients_start_near_a_smooth_sequence_of_s
   };
   const auto iterations = [&](bool with_history) {
     Vectors v(Executor::serial(), size);
-    SolutionHistory<Unknown> history(v.x.executor(), 1);
+    SolutionHistory<Unknown> history(v.x.executor());
     ConjugateGradient<Unknown> solver(Executor::serial(), size, "pressure", {1e-8, 0, 1000});
     Image b(Executor::serial(), size, "b", "1");
     IdentityPreconditioner<Unknown> none;
@@ -245,7 +323,7 @@ TEST(SolutionHistory, lets_conjugate_gradients_start_near_a_smooth_sequence_of_s
       const VectorXd wanted = right_hand_side(step);
       set(b, wanted);
       Recall<Unknown> recall;
-      if (with_history) recall = {&history, {{1, &op}}};
+      if (with_history) recall = {&history};
       last = solver.solve(op, none, b, v.x, {wanted.norm(), 0}, nullptr, recall).iterations;
       EXPECT_LT((matrix * get(v.x) - wanted).norm(), 1.0001e-8 * wanted.norm());
     }
