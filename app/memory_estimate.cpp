@@ -11,6 +11,7 @@
 #include "kernels/vector4.hpp"
 #include "mesh/node_graph.hpp"
 #include "operators/face_matrix.hpp"
+#include "physics/tangential_approximate_inverse.hpp"
 #include "physics/time_schemes.hpp"
 #include "solvers/solution_history.hpp"
 
@@ -73,6 +74,9 @@ std::size_t bytes_of(const FlowCase& settings, const Mesh& mesh) {
   const FaceStencil stencil(t);                                                // momentum's two matrices
   tables += stencil.faces_of_face().bytes();
   tables += 2 * stencil.faces_of_face().entries() * (number + rounded_number);
+  const bool inverts =
+      settings.flow.momentum_preconditioning != Preconditioning::None && has_only_simplices(mesh);
+  if (inverts) tables += count(t.faces()) * 2 * at(t.dimension() + 1) * (sizeof(Index) + rounded_number);
   if (settings.flow.pressure_preconditioning == Preconditioning::Multigrid) {
     tables += bytes_of_multigrid(count(t.cells()), t.faces_of_cell().entries());
   }
@@ -102,6 +106,7 @@ std::size_t bytes_of(const FlowCase& settings, const Mesh& mesh) {
   per_face += number + 3 * vector;            // momentum
   if (settings.flow.convection != ConvectionScheme::Central) per_face += vector;
   per_face += vector + sizeof(Vector4<Real>) + 7 * rounded_vector + 6 * rounded_number + 1;  // its solvers
+  if (inverts) per_face += rounded_vector;
   // And their guesses: those of convection are of its first solve alone where momentum's condenses it, those
   // of velocities where the streamfunction's gives them.
   const std::size_t of_step = history_of_step(settings.time.courant.has_value());

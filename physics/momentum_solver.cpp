@@ -5,6 +5,8 @@
 #include <limits>
 #include <utility>
 
+#include "physics/tangential_approximate_inverse.hpp"
+
 namespace curlew {
 
 namespace {
@@ -22,18 +24,23 @@ MomentumSolver::MomentumSolver(const Executor& executor, const Mesh& mesh, const
     : domain_(mesh.domain()),
       matrices_(executor, mesh, boundaries, mass, viscous_form),
       preconditioner_(matrices_, true, settings.momentum_preconditioning != Preconditioning::None),
-      tangential_preconditioner_(matrices_, false,
-                                 settings.momentum_preconditioning != Preconditioning::None),
       solver_(executor, mesh.domain().extent<Face>(), settings.momentum),
       solve_history_(executor, [this](Change& change) { matrices_.keep_free_part(change); }),
       close_history_(executor, [this](Change& change) { matrices_.keep_free_tangential_part(change); }),
       transposed_history_(executor, [this](Change& change) { matrices_.keep_free_tangential_part(change); }) {
-  tangential_preconditioner_.set(0, 1);
+  const bool preconditions = settings.momentum_preconditioning != Preconditioning::None;
+  if (preconditions && has_only_simplices(mesh)) {
+    tangential_preconditioner_ = std::make_unique<TangentialApproximateInverse>(matrices_);
+  } else {
+    auto jacobi = std::make_unique<FaceJacobi>(matrices_, false, preconditions);
+    jacobi->set(0, 1);
+    tangential_preconditioner_ = std::move(jacobi);
+  }
 }
 
 SolveReport MomentumSolver::close(FaceVelocity& velocity) {
   const TangentialSystem system(matrices_);
-  return solver_.solve("tangential velocity", system, tangential_preconditioner_, velocity,
+  return solver_.solve("tangential velocity", system, *tangential_preconditioner_, velocity,
                        rounding * matrices_.norm_of_friction(velocity), {&close_history_});
 }
 
@@ -43,7 +50,7 @@ SolveReport MomentumSolver::close_transposed(const FaceVelocity& source, Real si
   const Real noise = rounding * std::max(matrices_.norm_of_friction(velocity), size);
   Recall<Change> recall;
   if (of_step) recall = {&transposed_history_};
-  return solver_.solve("tangential velocity", system, tangential_preconditioner_, velocity, noise, recall);
+  return solver_.solve("tangential velocity", system, *tangential_preconditioner_, velocity, noise, recall);
 }
 
 SolveReport MomentumSolver::solve(Real mass_factor, Real viscous_factor, const DualCochain<Face>& circulation,

@@ -1,6 +1,8 @@
 // Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
 #pragma once
 
+#include <memory>
+
 #include "physics/flow_state.hpp"
 #include "physics/momentum_systems.hpp"
 
@@ -37,7 +39,8 @@ class MomentumSolver {
  private:
   const Domain& domain_;
   MomentumMatrices matrices_;
-  FaceJacobi preconditioner_, tangential_preconditioner_;
+  FaceJacobi preconditioner_;
+  std::unique_ptr<RefinedPreconditioner> tangential_preconditioner_;
   RefinedConjugateGradient solver_;
   SolutionHistory<FaceVectors<float>> solve_history_, close_history_, transposed_history_;
 };

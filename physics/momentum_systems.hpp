@@ -43,6 +43,7 @@ class MomentumMatrices {
   friend class MomentumSystem;
   friend class TangentialSystem;
   friend class FaceJacobi;
+  friend class TangentialApproximateInverse;
   friend class TangentialChebyshev;
 
   /// Double precision is made when it is first asked for.
