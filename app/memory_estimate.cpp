@@ -112,12 +112,14 @@ std::size_t bytes_of(const FlowCase& settings, const Mesh& mesh) {
   const std::size_t of_step = history_of_step(settings.time.courant.has_value());
   const bool condenses = exact || stage_count(settings.flow.scheme) > 0 || settings.flow.viscosity == 0;
   per_face += ((exact ? 0 : of_step) + history + (condenses ? history : 3)) * 3 * rounded_number;
-  per_face += 5 * number;                                                          // projection
-  if (exact) per_face += 4 * number + 10 * vector + of_step * 3 * rounded_number;  // the streamfunction's
-  if (by_multigrid) per_face += 4 * rounded_vector + rounded_number;               // tangential velocities
+  per_face += 5 * number;  // projection
+  if (exact) {             // the streamfunction's
+    per_face += 5 * number + 3 * vector + 7 * rounded_vector + (2 + 3 * of_step) * rounded_number;
+  }
+  if (by_multigrid) per_face += 3 * rounded_vector + 2 * rounded_number;  // tangential velocities
   per_face += averages * vector;
   if (settings.time.steady) per_face += vector;  // the velocity of the step before
-  const std::size_t per_edge = exact ? 10 * number + of_step * rounded_number + 1 : 0;
+  const std::size_t per_edge = exact ? 4 * number + (6 + of_step) * rounded_number + 1 : 0;
   tables += count(t.boundary_faces()) * (2 * number + vector);  // what the boundary gives
   return tables + count(t.cells()) * per_cell + count(t.faces()) * per_face + count(t.edges()) * per_edge;
 }

@@ -54,7 +54,7 @@ class Judge {
     solve_for_reference();
     norm_ = norm_of(reference_);
     problem.system.rotation_of(problem.force, rotation_);
-    rotation_of_force_ = std::sqrt(squared_norm_of_stream(rotation_));
+    rotation_of_force_ = std::sqrt(inner_product(rotation_, rotation_));
     // The equations have one solution: fluxes that satisfy them are it, whatever found them.
     const Real residual = residual_of(reference_), divergence = divergence_of(reference_);
     if (!(residual < 1e-11 && divergence < 1e-12)) {
@@ -71,7 +71,7 @@ class Judge {
     problem_.mass.apply(flux, circulation_);
     subtract_from(problem_.force, circulation_);
     problem_.system.rotation_of(circulation_, rotation_);
-    return std::sqrt(squared_norm_of_stream(rotation_)) / rotation_of_force_;
+    return std::sqrt(inner_product(rotation_, rotation_)) / rotation_of_force_;
   }
   Real divergence_of(const Flux& flux) const {
     divergence_.apply(flux, outflow_);
@@ -98,7 +98,7 @@ class Judge {
     problem_.system.rotation_of(problem_.force, b);
     ConjugateGradient<StreamVelocity> solver("streamfunction", {.relative_tolerance = 1e-12}, alike(b),
                                              alike(x));
-    solver.solve(problem_.system, preconditioner, b, x, {.reference = std::sqrt(squared_norm_of_stream(b))});
+    solver.solve(problem_.system, preconditioner, b, x, {.reference = std::sqrt(inner_product(b, b))});
     problem_.system.curl_of(x, reference_);
   }
 

@@ -9,7 +9,7 @@
 #include "kernels/for_each.hpp"
 #include "mesh/mesh.hpp"
 #include "operators/face_matrix.hpp"
-#include "physics/exact_fractional_step.hpp"
+#include "physics/curl_with_loops.hpp"
 #include "solvers/stream_velocity.hpp"
 
 namespace curlew {
@@ -95,14 +95,16 @@ class RotationMassCurl : public Operator<StreamVelocity, Paired<StreamVelocity>>
     free_.copy_from_host(edge_is_free);
   }
   void apply(const StreamVelocity& x, Paired<StreamVelocity>& y) const override {
-    curl_.apply(x, flux_);
+    curl_.apply(x.stream, x.loop, flux_);
     mass_.apply(flux_, circulation_);
     rotation_of(circulation_, y);
   }
   void apply_transpose(const StreamVelocity& x, Paired<StreamVelocity>& y) const override { apply(x, y); }
-  void curl_of(const StreamVelocity& x, PrimalCochain<Face>& flux) const { curl_.apply(x, flux); }
+  void curl_of(const StreamVelocity& x, PrimalCochain<Face>& flux) const {
+    curl_.apply(x.stream, x.loop, flux);
+  }
   void rotation_of(const DualCochain<Face>& circulation, Paired<StreamVelocity>& y) const {
-    curl_.apply_transpose(circulation, y);
+    curl_.apply_transpose(circulation, y.stream, y.loop);
     for_each(executor_, y.stream.range(), FreePartOnEdge{std::as_const(free_).view(), y.stream.view()});
   }
 

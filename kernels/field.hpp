@@ -94,6 +94,21 @@ Field<E, T, kind> alike(const Field<E, T, kind>& field) {
   return Field<E, T, kind>(field.executor(), field.extent(), field.name(), field.unit());
 }
 
+/// A field of another kind on the same entities, zero.
+template <class F, class E, class T, Cochain kind>
+F zero_like(const Field<E, T, kind>& field) {
+  return F(field.executor(), field.extent(), field.name(), field.unit());
+}
+template <class E, class T, Cochain kind>
+void set_to_zero(Field<E, T, kind>& field) {
+  field.fill(T{});
+}
+/// Calls `visit(field of x, field of y)`: for what vectors are made of, here one field.
+template <class E, class T, class U, Cochain a, Cochain b, class Visit>
+void visit_fields(const Field<E, T, a>& x, Field<E, U, b>& y, const Visit& visit) {
+  visit(x, y);
+}
+
 /// Integrals over the mesh's own entities: a face flux, the integral of a vector along an edge, net outflow
 /// of a cell.
 template <class E>

@@ -280,6 +280,16 @@ class SumInParts {
   bool empty_ = true;
 };
 
+/// Runs a kernel whose values are terms of a sum; null where nobody asks for it.
+template <class E, class Kernel>
+void run_and_add(const Executor& executor, Range<E> range, const Kernel& kernel, SumInParts* sum) {
+  if (sum != nullptr) {
+    sum->add(range, kernel);
+  } else {
+    for_each(executor, range, kernel);
+  }
+}
+
 }  // namespace detail
 
 /// Leaves the same sum in `result`, in the memory of the executor, for kernels that go on with it; the host

@@ -1,6 +1,8 @@
 // Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
 #pragma once
 
+#include <type_traits>
+
 #include "kernels/factor.hpp"
 #include "kernels/field.hpp"
 #include "kernels/for_each.hpp"
@@ -13,6 +15,16 @@ CURLEW_HOST_DEVICE inline Real dot(Real a, Real b) {
   return a * b;
 }
 
+/// s x, where x is a number in single precision with s rounded first.
+template <class T>
+CURLEW_HOST_DEVICE T times(Real s, const T& x) {
+  if constexpr (std::is_same_v<T, float>) {
+    return static_cast<float>(s) * x;
+  } else {
+    return s * x;
+  }
+}
+
 /// y = a x + b y.
 template <class E, class T = Real>
 struct LinearCombinationOnEntity {
@@ -20,7 +32,7 @@ struct LinearCombinationOnEntity {
   View<E, const T> x;
   Real b;
   View<E, T> y;
-  CURLEW_HOST_DEVICE void operator()(Id<E> i) const { y[i] = a * x[i] + b * y[i]; }
+  CURLEW_HOST_DEVICE void operator()(Id<E> i) const { y[i] = times(a, x[i]) + times(b, y[i]); }
 };
 
 /// y = x.
@@ -41,8 +53,8 @@ struct ConjugateGradientStepOnEntity {
   CURLEW_HOST_DEVICE Real operator()(Id<E> i) const {
     if (applies(alpha)) {
       const Real a = value_of(alpha);
-      x[i] += a * direction[i];
-      residual[i] -= a * image[i];
+      x[i] += times(a, direction[i]);
+      residual[i] -= times(a, image[i]);
     }
     return dot(residual[i], residual[i]);
   }
@@ -60,7 +72,7 @@ struct NextDirectionOnEntity {
     if (b == 0) {
       direction[i] = correction[i];
     } else {
-      direction[i] = correction[i] + b * direction[i];
+      direction[i] = correction[i] + times(b, direction[i]);
     }
   }
 };

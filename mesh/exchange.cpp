@@ -7,7 +7,9 @@ std::size_t Exchange::Packing::allocate() {
   std::size_t bytes = 0;
   for (std::size_t r = 0; r < outgoing.size(); ++r) {
     next[r] = bytes;
-    bytes += outgoing[r];
+    // The next message begins where values of any kind may.
+    bytes +=
+        (outgoing[r] + alignof(std::max_align_t) - 1) / alignof(std::max_align_t) * alignof(std::max_align_t);
   }
   return bytes;
 }

@@ -65,10 +65,12 @@ class FaceMatrix {
   ConstantArray<Real> entries_;  // row by row
 };
 
-/// Kernel's part: sum over the stencil of face f of its entries times x.
+/// Kernel's part: sum over the stencil of face f of its entries times x. A call a row would send vectors
+/// through memory.
 template <class T, class Entry, class Rows>
-CURLEW_HOST_DEVICE T row_times(const Rows& faces_of, View<FacePair, const Entry> entry, View<Face, const T> x,
-                               Id<Face> f) {
+[[gnu::always_inline]] CURLEW_HOST_DEVICE inline T row_times(const Rows& faces_of,
+                                                             View<FacePair, const Entry> entry,
+                                                             View<Face, const T> x, Id<Face> f) {
   T sum{};
   Id<FacePair> pair(faces_of.start(f));
   for (const auto [g, sign] : faces_of[f]) {

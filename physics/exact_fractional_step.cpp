@@ -31,57 +31,11 @@ Real largest_of(const F& field) {
   return maximum(field.executor(), field.owned(), MagnitudeOfEntity<typename F::Entity>{field.view()});
 }
 
-/// v = S U / A² + (A t) / A.
-struct ChangeOfVelocityOnFace {
-  View<Face, const Vector3> area;
-  View<Face, const Real> flux;
-  View<Face, const Vector3> scaled_tangential;
-  View<Face, Vector3> velocity;
-  CURLEW_HOST_DEVICE void operator()(Id<Face> f) const {
-    const Vector3 s = area[f];
-    const Real inverse = 1 / norm(s);
-    velocity[f] = inverse * ((inverse * flux[f]) * s + scaled_tangential[f]);
-  }
-};
-
 struct AddTangentialOnFace {
   View<Face, const Vector3> area, scaled_tangential;
   View<Face, Vector3> velocity;
   CURLEW_HOST_DEVICE void operator()(Id<Face> f) const {
     velocity[f] += scaled_tangential[f] / norm(area[f]);
-  }
-};
-
-struct TangentialPartOnFace {
-  View<Face, const Vector3> area;
-  View<Face, Vector3> velocity;
-  CURLEW_HOST_DEVICE void operator()(Id<Face> f) const {
-    const Vector3 s = area[f], v = velocity[f];
-    velocity[f] = v - (dot(v, s) / dot(s, s)) * s;
-  }
-};
-
-/// Splits the force on face velocities: a (M U) + b n.(K v) / A as a circulation, and b (K v)_t / A on faces
-/// whose tangential velocity is free.
-struct SplitForceOnFace {
-  Real mass_factor, viscous_factor;
-  View<Face, const FaceHold> hold;
-  View<Face, const Vector3> area, viscous_force;
-  View<Face, Real> circulation;  // holds M U
-  View<Face, Vector3> tangential;
-  CURLEW_HOST_DEVICE void operator()(Id<Face> f) const {
-    const Vector3 s = area[f], force = viscous_factor * viscous_force[f];
-    const Real inverse = 1 / norm(s), along = dot(force, s) * inverse * inverse;
-    circulation[f] = mass_factor * circulation[f] + along;
-    tangential[f] = hold[f] == FaceHold::All ? Vector3{} : inverse * (force - along * s);
-  }
-};
-
-struct FreePartOnEdge {
-  View<Edge, const std::uint8_t> free;
-  View<Edge, Real> value;
-  CURLEW_HOST_DEVICE void operator()(Id<Edge> e) const {
-    if (!free[e]) value[e] = 0;
   }
 };
 
@@ -97,25 +51,10 @@ void round_to_multiples(Real quantum, F& field) {
   for_each(field.executor(), field.range(), RoundedOnEntity<typename F::Entity>{quantum, field.view()});
 }
 
-/// U += Z q on the faces that loops go through.
-struct AddLoopsOnFace {
-  Incidence<LoopedFace, Loop> loops_of;
-  View<LoopedFace, const Index> face;
-  View<Loop, const Real> through;
-  View<Face, Real> flux;
-  CURLEW_HOST_DEVICE void operator()(Id<LoopedFace> k) const {
-    Real sum = 0;
-    for (const auto [loop, sign] : loops_of[k]) sum += sign * through[loop];
-    flux[Id<Face>(face[k])] += sum;
-  }
-};
-
-struct CirculationOfEntry {
-  View<LoopEntry, const Index> entry;
-  View<Face, const Real> circulation;
-  CURLEW_HOST_DEVICE Real operator()(Id<LoopEntry> k) const {
-    return incidence_entry::sign(entry[k]) * circulation[Id<Face>(incidence_entry::index(entry[k]))];
-  }
+struct InSingleOnEdge {
+  View<Edge, const Real> value;
+  View<Edge, float> rounded;
+  CURLEW_HOST_DEVICE void operator()(Id<Edge> e) const { rounded[e] = static_cast<float>(value[e]); }
 };
 
 struct ScaledSquareOfFace {
@@ -140,7 +79,7 @@ StreamVelocity make_unknown(const Executor& executor, const Mesh& mesh, std::siz
           FaceVelocity(executor, mesh.domain().extent<Face>(), "tangential velocity", "m3/s")};
 }
 
-Paired<StreamVelocity> make_image(const Executor& executor, const Mesh& mesh, std::size_t loops) {
+Paired<StreamVelocity> make_residual(const Executor& executor, const Mesh& mesh, std::size_t loops) {
   return {DualCochain<Edge>(executor, mesh.domain().extent<Edge>(), "rotation", "m3/s2"),
           DualCochain<Loop>(executor, loop_extent(mesh, loops), "circulation round loops", "m3/s2"),
           FaceVelocity(executor, mesh.domain().extent<Face>(), "tangential force", "m3/s2")};
@@ -156,131 +95,41 @@ std::vector<bool> given_faces(const FlowBoundaries& boundaries) {
   return given;
 }
 
+/// 0 for those of faces whose flux is given.
+std::vector<std::uint8_t> free_edges(const Topology& topology, const FlowBoundaries& boundaries) {
+  std::vector<std::uint8_t> is_free(at(topology.edges().size()), 1);
+  for (const Id<Face> f : topology.faces()) {
+    if (boundaries.hold_of_face()[at(f.value())] == FaceHold::Free) continue;
+    for (const auto [e, sign] : topology.edges_of_face()[f]) is_free[at(e.value())] = 0;
+  }
+  return is_free;
+}
+
 }  // namespace
-
-CurlWithLoops::CurlWithLoops(const Executor& executor, const Mesh& mesh,
-                             const std::vector<std::vector<SignedId<Face>>>& loops)
-    : executor_(executor), curl_(executor, mesh.topology()) {
-  const Range<Face> own = mesh.domain().halo<Face>().owned();
-  std::map<Index, std::vector<Index>> loops_of_face;
-  std::vector<Index> entries;
-  for (std::size_t l = 0; l < loops.size(); ++l) {
-    const Index first = static_cast<Index>(entries.size());
-    for (const auto [f, sign] : loops[l]) {
-      loops_of_face[f.value()].push_back(incidence_entry::make(static_cast<Index>(l), sign < 0));
-      if (own.contains(f)) entries.push_back(incidence_entry::make(f.value(), sign < 0));
-    }
-    entries_of_loop_.emplace_back(first, static_cast<Index>(entries.size()));
-  }
-  entries_ = ConstantArray<Index>(std::move(entries));
-  std::vector<Index> faces, starts{0}, rows;
-  for (const auto& [face, row] : loops_of_face) {
-    faces.push_back(face);
-    rows.insert(rows.end(), row.begin(), row.end());
-    starts.push_back(static_cast<Index>(rows.size()));
-  }
-  looped_faces_ = ConstantArray<Index>(std::move(faces));
-  loops_of_face_ = IncidenceTable<LoopedFace, Loop>(std::move(starts), std::move(rows));
-}
-
-void CurlWithLoops::add_loops(const StreamVelocity& x, PrimalCochain<Face>& flux) const {
-  const MemorySpace space = executor_.space();
-  const Index faces = loops_of_face_.rows();
-  for_each(executor_, Range<LoopedFace>(0, faces),
-           AddLoopsOnFace{loops_of_face_.view(space),
-                          View<LoopedFace, const Index>(looped_faces_.data(space), faces), x.loop.view(),
-                          flux.view()});
-}
-
-void CurlWithLoops::apply_transpose(const DualCochain<Face>& circulation, Paired<StreamVelocity>& y) const {
-  curl_.apply_transpose(circulation, y.stream);
-  if (entries_of_loop_.empty()) return;
-  // A loop may go through many faces of many ranks: its sum is a reduction.
-  const View<LoopEntry, const Index> entry(entries_.data(executor_.space()),
-                                           static_cast<Index>(entries_.size()));
-  std::vector<Real> round;
-  for (const Range<LoopEntry> entries : entries_of_loop_)
-    round.push_back(sum(executor_, entries, CirculationOfEntry{entry, circulation.view()}));
-  y.loop.copy_from_host(round);
-}
-
-/// [C Z]ᵀ (a M U + b K v) and the tangential part of b K v, U = [C Z] s.
-class ExactFractionalStep::System : public Operator<StreamVelocity, Paired<StreamVelocity>> {
- public:
-  System(ExactFractionalStep& step, Real a, Real b) : step_(step), a_(a), b_(b) {}
-  void apply(const StreamVelocity& x, Paired<StreamVelocity>& y) const override {
-    ExactFractionalStep& e = step_;
-    const auto area = e.mesh_.geometry().face_areas(e.executor_.space());
-    const auto set_curl = [&](Range<Face> faces) { e.curl_.set_curl(faces, x, e.change_); };
-    launch_with_ghosts(e.mesh_.domain(), e.change_.range(), set_curl, x.stream, x.velocity);
-    e.curl_.add_loops(x, e.change_);
-    for_each(
-        e.executor_, x.velocity.range(),
-        ChangeOfVelocityOnFace{area, std::as_const(e.change_).view(), x.velocity.view(), e.velocity_.view()});
-    apply_to(e.change_, e.velocity_, y);
-  }
-  void apply_transpose(const StreamVelocity& x, Paired<StreamVelocity>& y) const override { apply(x, y); }
-
-  /// The same from fluxes and face velocities that are right at ghosts. Then so are circulations on all faces
-  /// about the rank's own edges, since it has the cells on both sides of these with all their faces.
-  void apply_to(const PrimalCochain<Face>& flux, const FaceVelocity& velocity,
-                Paired<StreamVelocity>& y) const {
-    ExactFractionalStep& e = step_;
-    e.momentum_.mass().apply(flux, e.circulation_);
-    if (b_ != 0) e.momentum_.viscous_form().apply(velocity, e.force_);
-    for_each(e.executor_, velocity.range(),
-             SplitForceOnFace{a_, b_, e.boundaries_.hold().view(),
-                              e.mesh_.geometry().face_areas(e.executor_.space()),
-                              std::as_const(e.force_).view(), e.circulation_.view(), y.velocity.view()});
-    rotation_of(e.circulation_, y);
-  }
-  /// Leaves the velocity of y alone.
-  void rotation_of(const DualCochain<Face>& circulation, Paired<StreamVelocity>& y) const {
-    step_.curl_.apply_transpose(circulation, y);
-    for_each(step_.executor_, y.stream.range(),
-             FreePartOnEdge{std::as_const(step_.free_).view(), y.stream.view()});
-  }
-
- private:
-  ExactFractionalStep& step_;
-  Real a_, b_;
-};
 
 ExactFractionalStep::ExactFractionalStep(const Executor& executor, const Mesh& mesh, FlowSettings settings)
     : FractionalStep(executor, mesh, std::move(settings), 1),
       tree_(mesh, given_faces(boundaries_)),
       loops_(tree_.harmonic_fluxes()),
       curl_(executor, mesh, loops_),
-      free_(executor, mesh.domain().extent<Edge>(), "free", "1"),
+      edge_is_free_(free_edges(mesh.topology(), boundaries_)),
+      matrices_(momentum_.matrices(), curl_, edge_is_free_),
       unknown_(make_unknown(executor, mesh, loops_.size())),
-      right_hand_side_(make_image(executor, mesh, loops_.size())),
-      image_(alike(right_hand_side_)),
       last_change_(alike(unknown_.stream)),
       last_loops_(alike(unknown_.loop)),
       changes_(executor,
-               [this](StreamVelocity& change) {
-                 for_each(executor_, change.velocity.range(),
-                          TangentialPartOnFace{mesh_.geometry().face_areas(executor_.space()),
-                                               change.velocity.view()});
+               [this](StreamVectors<float>& change) {
+                 momentum_.matrices().keep_free_tangential_part(change.velocity);
                }),
-      solver_("streamfunction", settings_.streamfunction, alike(right_hand_side_), alike(unknown_)),
+      solver_(make_residual(executor, mesh, loops_.size()), settings_.streamfunction),
       change_(executor, mesh.domain().extent<Face>(), "change of flux", "m3/s"),
-      circulation_(executor, change_.extent(), "circulation", "m3/s2"),
       velocity_(executor, change_.extent(), "change of velocity", "m/s"),
-      force_(executor, change_.extent(), "viscous force", "m3/s2"),
       friction_scale_(executor, change_.extent(), "scale of friction", "1"),
       potential_(executor, mesh.domain().extent<Cell>(), "potential", "m2/s") {
-  const Topology& topology = mesh.topology();
-  edge_is_free_.assign(at(topology.edges().size()), 1);
-  for (const Id<Face> f : topology.faces()) {
-    if (boundaries_.hold_of_face()[at(f.value())] == FaceHold::Free) continue;
-    for (const auto [e, sign] : topology.edges_of_face()[f]) edge_is_free_[at(e.value())] = 0;
-  }
-  free_.copy_from_host(edge_is_free_);
   std::unique_ptr<AuxiliarySpace> edges;
   std::unique_ptr<TangentialChebyshev> tangential;
   if (settings_.streamfunction_preconditioning == Preconditioning::Multigrid) {
-    if (!topology.is_periodic())  // where nodes have no one position
+    if (!mesh.topology().is_periodic())  // where nodes have no one position
       edges = std::make_unique<AuxiliarySpace>(executor, mesh, momentum_.mass().matrix(),
                                                momentum_.viscous_form().matrix(), edge_is_free_);
     tangential = std::make_unique<TangentialChebyshev>(momentum_.matrices());
@@ -361,32 +210,32 @@ void ExactFractionalStep::find_diagonals(bool of_edges) {
 
 void ExactFractionalStep::find_harmonic_flows() {
   const SolverControl control{harmonic_tolerance, 0, settings_.streamfunction.max_iterations};
-  ConjugateGradient<StreamVelocity> solver("harmonic flux", control, alike(image_), alike(unknown_));
-  const System mass(*this, 1, 0), viscous(*this, 0, 1);
+  RefinedConjugateGradient<StreamVelocity> solver(zero_like<Paired<StreamVelocity>>(unknown_), control);
   set_preconditioner(1, 0);
-  unknown_.velocity.fill(Vector3{});
+  const DualCochain<Face> circulation(executor_, change_.extent(), "circulation", "m3/s2");
   HarmonicFlows harmonic;
   for (std::size_t l = 0; l < loops_.size(); ++l) {
-    std::vector<Real> circulation(loops_.size(), 0);
-    circulation[l] = 1;
-    right_hand_side_.stream.fill(0);
-    right_hand_side_.loop.copy_from_host(circulation);
-    right_hand_side_.velocity.fill(Vector3{});
-    unknown_.stream.fill(0);
-    unknown_.loop.fill(0);
-    solver.solve(mass, *preconditioner_, right_hand_side_, unknown_, {1, 0});
-    HarmonicFlow flow{alike(unknown_.stream), alike(unknown_.loop)};
-    copy(unknown_.stream, flow.stream);
+    std::vector<Real> round_loops(loops_.size(), 0);
+    round_loops[l] = 1;
+    const StreamSystem::Sources sources{circulation, change_, velocity_, round_loops};
+    set_to_zero(unknown_);
+    solver.solve("harmonic flux", StreamSystem(matrices_, 1, 0, &sources), *preconditioner_, unknown_, 0, {});
+    HarmonicFlow flow{zero_like<Field<Edge, float, Cochain::Primal>>(unknown_.stream), alike(unknown_.loop)};
+    for_each(executor_, flow.stream.range(),
+             InSingleOnEdge{std::as_const(unknown_.stream).view(), flow.stream.view()});
     copy(unknown_.loop, flow.loop);
     harmonic.flows.push_back(std::move(flow));
   }
-  for (const HarmonicFlow& flow : harmonic.flows) {
-    copy(flow.stream, unknown_.stream);
-    copy(flow.loop, unknown_.loop);
+  const StreamSystem mass(matrices_, 1, 0), viscous(matrices_, 0, 1);
+  auto flow = zero_like<StreamVectors<float>>(unknown_);
+  auto image = zero_like<Paired<StreamVectors<float>>>(unknown_);
+  for (const auto& [stream, loop] : harmonic.flows) {
+    copy(stream, flow.stream);
+    copy(loop, flow.loop);
     for (const auto& [matrix, energies] :
          {std::pair(&mass, &harmonic.mass), std::pair(&viscous, &harmonic.viscous)}) {
-      matrix->apply(unknown_, image_);
-      const std::vector<Real> products = harmonic.products_with(image_);
+      matrix->apply(flow, image);
+      const std::vector<Real> products = harmonic.products_with<float>(image);
       energies->insert(energies->end(), products.begin(), products.end());
     }
   }
@@ -415,27 +264,18 @@ void ExactFractionalStep::set_preconditioner(Real a, Real b) {
 void ExactFractionalStep::solve(Real a, Real b, const DualCochain<Face>& r, const PrimalCochain<Face>& flux,
                                 FaceVelocity& velocity, bool of_step, FlowStepReport& report) {
   set_preconditioner(a, b);
-  const System system(*this, a, b);
-  momentum_.set_normal_part(flux, velocity);
   exchange_ghosts(mesh_.domain(), flux, velocity, r);
-  system.apply_to(flux, velocity, image_);
-  system.rotation_of(r, right_hand_side_);
-  // What drives the change: the reference keeps its size when the change becomes small.
-  ResidualScale scale;
-  scale.reference = std::sqrt(squared_norm_of_stream(right_hand_side_) + inner_product(image_, image_));
-  scale.rounding =
-      4 * std::numeric_limits<Real>::epsilon() *
-      std::max(scale.reference, b * std::sqrt(sum(executor_, velocity.owned(),
-                                                  ScaledSquareOfFace{std::as_const(friction_scale_).view(),
-                                                                     std::as_const(velocity).view()})));
-  linear_combination(-1, image_.stream, 1, right_hand_side_.stream);
-  linear_combination(-1, image_.loop, 1, right_hand_side_.loop);
-  linear_combination(-1, image_.velocity, 0, right_hand_side_.velocity);
-  const System mass(*this, 1, 0);
-  Recall<StreamVelocity> recall;
+  const StreamSystem::Sources sources{r, flux, velocity};
+  const Real friction = std::sqrt(
+      sum(executor_, velocity.owned(),
+          ScaledSquareOfFace{std::as_const(friction_scale_).view(), std::as_const(velocity).view()}));
+  const StreamSystem mass(matrices_, 1, 0);
+  Recall<StreamVectors<float>> recall;
   if (of_step) recall = {&changes_, {a, b, &mass}};
+  constexpr Real rounding = 4 * std::numeric_limits<Real>::epsilon();
   add(report, "streamfunction",
-      solver_.solve(system, *preconditioner_, right_hand_side_, unknown_, scale, nullptr, recall));
+      solver_.solve("streamfunction", StreamSystem(matrices_, a, b, &sources), *preconditioner_, unknown_,
+                    rounding * b * friction, recall));
   for_each(executor_, velocity.range(),
            AddTangentialOnFace{mesh_.geometry().face_areas(executor_.space()),
                                std::as_const(unknown_.velocity).view(), velocity.view()});
@@ -466,18 +306,16 @@ void ExactFractionalStep::solve_step(Real a, Real b, DualCochain<Face>& r, const
     round_to_multiples(quantum_, unknown_.stream);
     round_to_multiples(quantum_, unknown_.loop);
   }
-  curl_.apply(unknown_, change_);
+  curl_.apply(unknown_.stream, unknown_.loop, change_);
   linear_combination(1, change_, 1, level.flux);
 }
 
 void ExactFractionalStep::solve_mass(const DualCochain<Face>& r, PrimalCochain<Face>& flux,
                                      DualCochain<Cell>&, FlowStepReport& report) {
-  unknown_.stream.fill(0);
-  unknown_.loop.fill(0);
-  unknown_.velocity.fill(Vector3{});
+  set_to_zero(unknown_);
   velocity_.fill(Vector3{});
   solve(1, 0, r, flux, velocity_, false, report);
-  curl_.apply(unknown_, change_);
+  curl_.apply(unknown_.stream, unknown_.loop, change_);
   linear_combination(1, change_, 1, flux);
 }
 
@@ -518,8 +356,8 @@ void ExactFractionalStep::add_to(FlowState& state) const {
   state.arrays["last_change"] = numbers_in_slabs(mesh_.domain(), last_change_);
   const std::vector<Real> loops = last_loops_.to_host();
   for (std::size_t l = 0; l < loops.size(); ++l) state.numbers[name_of_loop(l)] = loops[l];
-  StreamVelocity change = alike(unknown_);
-  Paired<StreamVelocity> image = alike(image_);
+  StreamVectors<float> change = alike(solver_.like());
+  auto image = zero_like<Paired<StreamVectors<float>>>(change);
   store(mesh_.domain(), changes_, change, image, "streamfunction_change", state);
 }
 
@@ -539,7 +377,9 @@ void ExactFractionalStep::resume_from(const FlowState& state) {
   last_loops_.copy_from_host(loops);
   quantum_ = quantum;
   boundaries_.set_quantum(quantum_);
-  restore(mesh_.domain(), state, "streamfunction_change", changes_, unknown_, image_);
+  StreamVectors<float> change = alike(solver_.like());
+  auto image = zero_like<Paired<StreamVectors<float>>>(change);
+  restore(mesh_.domain(), state, "streamfunction_change", changes_, change, image);
 }
 
 }  // namespace curlew

@@ -2,46 +2,12 @@
 #pragma once
 
 #include "mesh/gathered_dual_tree.hpp"
-#include "operators/incidence_operator.hpp"
 #include "physics/fractional_step.hpp"
-#include "solvers/stream_velocity.hpp"
+#include "physics/stream_system.hpp"
 
 namespace curlew {
 
 class StreamPreconditioner;
-
-/// Entity tags: a face that loops go through, and a face of a loop that the rank owns, loop by loop.
-struct LoopedFace;
-struct LoopEntry;
-
-/// Curl with harmonic fluxes: U = C s + Z q. D times it is zero exactly.
-class CurlWithLoops {
- public:
-  /// `loops`: of each harmonic flux the faces that this rank has, ghosts included.
-  CurlWithLoops(const Executor& executor, const Mesh& mesh,
-                const std::vector<std::vector<SignedId<Face>>>& loops);
-
-  /// Fluxes at ghosts too, from streamfunctions that are right there.
-  void apply(const StreamVelocity& x, PrimalCochain<Face>& flux) const {
-    set_curl(flux.range(), x, flux);
-    add_loops(x, flux);
-  }
-  /// The parts of that: the curl, on these faces, and then the loops on all.
-  void set_curl(Range<Face> faces, const StreamVelocity& x, PrimalCochain<Face>& flux) const {
-    curl_.apply_on(faces, x.stream, flux);
-  }
-  void add_loops(const StreamVelocity& x, PrimalCochain<Face>& flux) const;
-  /// From circulations that are right on all faces about the rank's own edges.
-  void apply_transpose(const DualCochain<Face>& circulation, Paired<StreamVelocity>& y) const;
-
- private:
-  Executor executor_;
-  Curl curl_;
-  IncidenceTable<LoopedFace, Loop> loops_of_face_;
-  ConstantArray<Index> looped_faces_;
-  std::vector<Range<LoopEntry>> entries_of_loop_;
-  ConstantArray<Index> entries_;  // as in an IncidenceTable
-};
 
 /// The exact fractional step: fluxes change by curls and harmonic fluxes only, so that pressure drops out of
 /// the momentum equation and no divergence can arise, whatever the tolerance of the solve. Chang, Giraldo &
@@ -61,8 +27,6 @@ class ExactFractionalStep final : public FractionalStep {
   Index loops() const { return static_cast<Index>(loops_.size()); }
 
  private:
-  class System;
-
   bool steps_with_pressure() const override { return false; }
   void make_divergence_free(PrimalCochain<Face>& flux, FlowStepReport& report) override;
   void solve_step(Real a, Real b, DualCochain<Face>& r, const FaceVelocity* force, Level& level, bool main,
@@ -104,19 +68,17 @@ class ExactFractionalStep final : public FractionalStep {
   std::vector<Real> tangential_diagonal_;
   Real quantum_ = 0;  // [m3/s]
 
-  Field<Edge, std::uint8_t> free_;
-  StreamVelocity unknown_;  // change of s [m2/s times m], q [m3/s] and A t [m3/s]
-  Paired<StreamVelocity> right_hand_side_, image_;
+  StreamMatrices matrices_;
+  StreamVelocity unknown_;           // change of s [m2/s times m], q [m3/s] and A t [m3/s]
   PrimalCochain<Edge> last_change_;  // of s in the last step, the next one's guess
   PrimalCochain<Loop> last_loops_;   // of q
-  SolutionHistory<StreamVelocity> changes_;
-  ConjugateGradient<StreamVelocity> solver_;
+  SolutionHistory<StreamVectors<float>> changes_;
+  RefinedConjugateGradient<StreamVelocity> solver_;
   std::unique_ptr<StreamPreconditioner> preconditioner_;
-  PrimalCochain<Face> change_;     // C s [m3/s]
-  DualCochain<Face> circulation_;  // scratch
-  FaceVelocity velocity_, force_;  // scratch
-  Field<Face> friction_scale_;     // of the terms of K v over the area, for their round-off
-  DualCochain<Cell> potential_;    // scratch
+  PrimalCochain<Face> change_;   // C s [m3/s]
+  FaceVelocity velocity_;        // scratch
+  Field<Face> friction_scale_;   // of the terms of K v over the area, for their round-off
+  DualCochain<Cell> potential_;  // scratch
   std::pair<Real, Real> preconditioner_for_{-1, -1};
 };
 

@@ -13,34 +13,6 @@ std::string name_of_loop(const std::string& name, std::size_t loop) {
 
 }  // namespace
 
-template <Cochain kind>
-void store(const Domain& domain, const StreamAndFaceValues<kind>& x, const std::string& name,
-           FlowState& state) {
-  store(domain, x.stream, name + ".stream", state);
-  store(domain, x.velocity, name + ".velocity", state);
-  const std::vector<Real> loops = x.loop.to_host();
-  for (std::size_t l = 0; l < loops.size(); ++l) state.numbers[name_of_loop(name, l)] = loops[l];
-}
-
-template <Cochain kind>
-void restore(const Domain& domain, const FlowState& state, const std::string& name,
-             StreamAndFaceValues<kind>& x) {
-  restore(domain, state, name + ".stream", x.stream);
-  restore(domain, state, name + ".velocity", x.velocity);
-  std::vector<Real> loops(at(x.loop.size()));
-  for (std::size_t l = 0; l < loops.size(); ++l) {
-    const auto found = state.numbers.find(name_of_loop(name, l));
-    if (found == state.numbers.end()) detail::refuse(name, "it has no flux through a loop");
-    loops[l] = found->second;
-  }
-  x.loop.copy_from_host(loops);
-}
-
-template void store(const Domain&, const StreamVelocity&, const std::string&, FlowState&);
-template void store(const Domain&, const Paired<StreamVelocity>&, const std::string&, FlowState&);
-template void restore(const Domain&, const FlowState&, const std::string&, StreamVelocity&);
-template void restore(const Domain&, const FlowState&, const std::string&, Paired<StreamVelocity>&);
-
 void store(const Domain& domain, const FaceVectors<float>& x, const std::string& name, FlowState& state) {
   FaceVelocity wide(Executor::serial(), x.extent(), x.name(), x.unit());
   std::vector<Vector3> values;
@@ -56,5 +28,40 @@ void restore(const Domain& domain, const FlowState& state, const std::string& na
   for (const Vector3 value : wide.to_host()) values.push_back(rounded<float>(value));
   x.copy_from_host(values);
 }
+
+template <Cochain kind>
+void store(const Domain& domain, const StreamAndFaceValues<float, Vector4<float>, kind>& x,
+           const std::string& name, FlowState& state) {
+  const std::vector<float> stream = x.stream.to_host();
+  PrimalCochain<Edge> wide(Executor::serial(), x.stream.extent(), x.stream.name(), x.stream.unit());
+  wide.copy_from_host(std::vector<Real>(stream.begin(), stream.end()));
+  store(domain, wide, name + ".stream", state);
+  store(domain, x.velocity, name + ".velocity", state);
+  const std::vector<Real> loops = x.loop.to_host();
+  for (std::size_t l = 0; l < loops.size(); ++l) state.numbers[name_of_loop(name, l)] = loops[l];
+}
+
+template <Cochain kind>
+void restore(const Domain& domain, const FlowState& state, const std::string& name,
+             StreamAndFaceValues<float, Vector4<float>, kind>& x) {
+  PrimalCochain<Edge> wide(Executor::serial(), x.stream.extent(), x.stream.name(), x.stream.unit());
+  restore(domain, state, name + ".stream", wide);
+  std::vector<float> stream;
+  for (const Real value : wide.to_host()) stream.push_back(static_cast<float>(value));
+  x.stream.copy_from_host(stream);
+  restore(domain, state, name + ".velocity", x.velocity);
+  std::vector<Real> loops(at(x.loop.size()));
+  for (std::size_t l = 0; l < loops.size(); ++l) {
+    const auto found = state.numbers.find(name_of_loop(name, l));
+    if (found == state.numbers.end()) detail::refuse(name, "it has no flux through a loop");
+    loops[l] = found->second;
+  }
+  x.loop.copy_from_host(loops);
+}
+
+template void store(const Domain&, const StreamVectors<float>&, const std::string&, FlowState&);
+template void store(const Domain&, const Paired<StreamVectors<float>>&, const std::string&, FlowState&);
+template void restore(const Domain&, const FlowState&, const std::string&, StreamVectors<float>&);
+template void restore(const Domain&, const FlowState&, const std::string&, Paired<StreamVectors<float>>&);
 
 }  // namespace curlew

@@ -14,11 +14,11 @@ using FlowState = RunState;
 // Of vectors that are more than a field of numbers; restore() throws as for those.
 
 template <Cochain kind>
-void store(const Domain& domain, const StreamAndFaceValues<kind>& x, const std::string& name,
-           FlowState& state);
+void store(const Domain& domain, const StreamAndFaceValues<float, Vector4<float>, kind>& x,
+           const std::string& name, FlowState& state);
 template <Cochain kind>
 void restore(const Domain& domain, const FlowState& state, const std::string& name,
-             StreamAndFaceValues<kind>& x);
+             StreamAndFaceValues<float, Vector4<float>, kind>& x);
 
 /// The three components.
 void store(const Domain& domain, const FaceVectors<float>& x, const std::string& name, FlowState& state);

@@ -40,8 +40,8 @@ class MomentumSolver {
   const Domain& domain_;
   MomentumMatrices matrices_;
   FaceJacobi preconditioner_;
-  std::unique_ptr<RefinedPreconditioner> tangential_preconditioner_;
-  RefinedConjugateGradient solver_;
+  std::unique_ptr<RefinedPreconditioner<FaceVelocity>> tangential_preconditioner_;
+  RefinedConjugateGradient<FaceVelocity> solver_;
   SolutionHistory<FaceVectors<float>> solve_history_, close_history_, transposed_history_;
 };
 

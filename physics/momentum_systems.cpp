@@ -382,7 +382,8 @@ void MomentumSystem::visit_kernels(const FaceVectors<T>& v, FaceVectors<T>& imag
   });
 }
 
-Real MomentumSystem::norm_of_sources(const FaceVelocity& v, FaceVectors<float>&, FaceVectors<float>&) const {
+Real MomentumSystem::norm_of_sources(const FaceVelocity& v, const FaceVelocity&, FaceVectors<float>&,
+                                     FaceVectors<float>&) const {
   const MomentumMatrices& m = matrices_;
   exchange_ghosts(m.mesh_.domain(), v);
   const MemorySpace space = m.executor_.space();
@@ -420,7 +421,7 @@ void TangentialSystem::visit_kernels(const FaceVectors<T>& v, FaceVectors<T>& im
   });
 }
 
-Real TangentialSystem::norm_of_sources(const FaceVelocity& v, FaceVectors<float>& given,
+Real TangentialSystem::norm_of_sources(const FaceVelocity& v, const FaceVelocity&, FaceVectors<float>& given,
                                        FaceVectors<float>& image) const {
   const MomentumMatrices& m = matrices_;
   if (source_ != nullptr) {

@@ -44,6 +44,8 @@ class MomentumMatrices {
   friend class TangentialSystem;
   friend class FaceJacobi;
   friend class TangentialApproximateInverse;
+  friend class StreamMatrices;
+  friend class StreamSystem;
   friend class TangentialChebyshev;
 
   /// Double precision is made when it is first asked for.
@@ -71,7 +73,7 @@ class MomentumMatrices {
 
 /// What the systems have in common: products and corrections in either precision, of one kernel each.
 template <class System>
-class FaceSystem : public RefinedSystem {
+class FaceSystem : public RefinedSystem<FaceVelocity> {
  public:
   explicit FaceSystem(const MomentumMatrices& matrices) : matrices_(matrices) {}
   void apply(const FaceVectors<float>& v, FaceVectors<float>& image) const override;
@@ -109,7 +111,7 @@ class MomentumSystem : public FaceSystem<MomentumSystem> {
         circulation_(circulation),
         force_(force) {}
   void set_residual(const FaceVelocity& v, FaceVelocity& r) const override;
-  Real norm_of_sources(const FaceVelocity& v, FaceVectors<float>& given,
+  Real norm_of_sources(const FaceVelocity& v, const FaceVelocity& r, FaceVectors<float>& given,
                        FaceVectors<float>& image) const override;
 
  private:
@@ -137,7 +139,7 @@ class TangentialSystem : public FaceSystem<TangentialSystem> {
       : FaceSystem(matrices), source_(source), force_(force), force_known_(force_known) {}
   void set_residual(const FaceVelocity& v, FaceVelocity& r) const override;
   void set_first_residual(const FaceVelocity& v, FaceVelocity& r) const override;
-  Real norm_of_sources(const FaceVelocity& v, FaceVectors<float>& given,
+  Real norm_of_sources(const FaceVelocity& v, const FaceVelocity& r, FaceVectors<float>& given,
                        FaceVectors<float>& image) const override;
 
  private:
@@ -154,7 +156,7 @@ class TangentialSystem : public FaceSystem<TangentialSystem> {
 
 /// z = r divided by the diagonal of a M + b K: by one number along a face's normal and by another across it,
 /// on what is free. Their inverses are kept, in single precision for either precision of r.
-class FaceJacobi : public RefinedPreconditioner {
+class FaceJacobi : public RefinedPreconditioner<FaceVelocity> {
  public:
   /// `along_normals`: where fluxes are free too; `scaled`: false for z = r. Before the first use set() is to
   /// be called.

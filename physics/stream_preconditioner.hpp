@@ -8,28 +8,28 @@
 
 #include "physics/tangential_chebyshev.hpp"
 #include "solvers/auxiliary_space.hpp"
-#include "solvers/linear_solver.hpp"
-#include "solvers/stream_velocity.hpp"
+#include "solvers/refined_conjugate_gradient.hpp"
 
 namespace curlew {
 
 /// A flow without vorticity. By inertia it has no energy in common with any curl, whereas a flux through the
 /// faces of a loop alone is nearly a sum of curls.
 struct HarmonicFlow {
-  PrimalCochain<Edge> stream;
+  Field<Edge, float, Cochain::Primal> stream;
   PrimalCochain<Loop> loop;
 };
 /// One for each loop.
 struct HarmonicFlows {
   std::vector<HarmonicFlow> flows;
   std::vector<Real> mass, viscous;  ///< products of flows i and j by either matrix, row by row
-  std::vector<Real> products_with(const Paired<StreamVelocity>& r) const;
+  template <class T>
+  std::vector<Real> products_with(const Paired<StreamVectors<T>>& r) const;
 };
 
 /// The exact fractional step's: fields one by one, by their diagonals or, in place of that, by what iterates
-/// in single precision. Where there are harmonic flows, what they span is solved exactly besides, and the
-/// diagonals of loops are not used (docs/multigrid.md).
-class StreamPreconditioner : public Preconditioner<StreamVelocity> {
+/// in single precision whatever the precision of the vectors. Where there are harmonic flows, what they span
+/// is solved exactly besides, and the diagonals of loops are not used (docs/multigrid.md).
+class StreamPreconditioner : public RefinedPreconditioner<StreamVelocity> {
  public:
   /// `like` has the extents; `edges`, `tangential`: null for diagonals.
   StreamPreconditioner(const StreamVelocity& like, std::unique_ptr<AuxiliarySpace> edges,
@@ -40,9 +40,21 @@ class StreamPreconditioner : public Preconditioner<StreamVelocity> {
   /// those that are not used do not matter.
   void set(std::span<const Real> stream, std::span<const Real> loop, std::span<const Real> velocity, Real a,
            Real b);
-  void apply(const Paired<StreamVelocity>& r, StreamVelocity& z) const override;
+  void apply(const Paired<StreamVectors<float>>& r, StreamVectors<float>& z) const override;
+  void apply(const Paired<StreamVectors<Real>>& r, StreamVectors<Real>& z) const override;
+  void apply_with_product(const Paired<StreamVectors<float>>& r, StreamVectors<float>& z,
+                          BinnedSum* product) const override;
+  void apply_with_product(const Paired<StreamVectors<Real>>& r, StreamVectors<Real>& z,
+                          BinnedSum* product) const override;
 
  private:
+  /// `sum` gets r . z but for what harmonic flows add; null where nobody asks for it.
+  template <class T>
+  void apply_in(const Paired<StreamVectors<T>>& r, StreamVectors<T>& z, detail::SumInParts* sum) const;
+  template <class T>
+  void apply_with_product_in(const Paired<StreamVectors<T>>& r, StreamVectors<T>& z,
+                             BinnedSum* product) const;
+
   Field<Edge> stream_;
   Field<Loop> loop_;
   Field<Face> velocity_;

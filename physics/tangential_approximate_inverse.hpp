@@ -18,7 +18,7 @@ bool has_only_simplices(const Mesh& mesh);
 /// dimensions and one, nor after it, so that rows of G and of Gᵀ have one length and a processor need not
 /// guess where they end. For simplices: elsewhere faces of a cell may have no common node, and a rank would
 /// not have all that its rows depend on.
-class TangentialApproximateInverse : public RefinedPreconditioner {
+class TangentialApproximateInverse : public RefinedPreconditioner<FaceVelocity> {
  public:
   /// By all ranks together.
   explicit TangentialApproximateInverse(const MomentumMatrices& matrices);

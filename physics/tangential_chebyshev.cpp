@@ -2,6 +2,7 @@
 #include "physics/tangential_chebyshev.hpp"
 
 #include <cmath>
+#include <type_traits>
 #include <utility>
 
 #include "kernels/for_each.hpp"
@@ -14,59 +15,83 @@ namespace curlew {
 
 namespace {
 
-using multigrid::Scaling;
-
 struct InverseOnFace {
+  View<Face, const Vector3> area_vector;
   View<Face, const float> diagonal;
   View<Face, const FaceHold> hold;
-  View<Face, float> inverse;
+  View<Face, float> area, inverse;
   CURLEW_HOST_DEVICE void operator()(Id<Face> f) const {
+    area[f] = static_cast<float>(norm(area_vector[f]));
     inverse[f] = hold[f] != FaceHold::All && diagonal[f] > 0 ? 1 / diagonal[f] : 0.f;
   }
 };
 
-struct LargestComponentOfFace {
-  View<Face, const Vector3> residual;
-  CURLEW_HOST_DEVICE Real operator()(Id<Face> f) const {
-    const Vector3 r = residual[f];
-    return std::fmax(std::fmax(std::fabs(r.x), std::fabs(r.y)), std::fabs(r.z));
+CURLEW_HOST_DEVICE Vector4<float> in_single(const Vector4<float>& v) {
+  return v;
+}
+CURLEW_HOST_DEVICE Vector4<float> in_single(const Vector4<Real>& v) {
+  return rounded<float>(widened(v));
+}
+template <class T>
+CURLEW_HOST_DEVICE Vector4<T> in_precision(const Vector4<float>& v) {
+  if constexpr (std::is_same_v<T, float>) {
+    return v;
+  } else {
+    return rounded<T>(widened(v));
   }
-};
+}
 
-/// The residual, rounded, and the first step with it from zero.
+/// The first step from zero.
+template <class T>
 struct StartedOnFace {
-  View<One, const Scaling> scaling;
   float gain;
-  View<Face, const Vector3> area, residual;
-  View<Face, const FaceHold> hold;
-  View<Face, const float> inverse_diagonal;
-  View<Face, const Vector4<float>> normal;
-  View<Face, Vector4<float>> right_hand_side, step, x;
+  View<Face, const float> area, inverse_diagonal;
+  View<Face, const Vector4<T>> residual;
+  View<Face, Vector4<float>> x;
   CURLEW_HOST_DEVICE void operator()(Id<Face> f) const {
-    const Real factor = scaling[Id<One>(0)].there * norm(area[f]);
-    const Vector4<float> b = free_tangential_part(rounded<float>(factor * residual[f]), hold[f], normal[f]);
-    const Vector4<float> d = Real(gain * inverse_diagonal[f]) * b;
-    right_hand_side[f] = b;
-    step[f] = d;
-    x[f] = d;
+    x[f] = Real(gain * inverse_diagonal[f] * area[f]) * in_single(residual[f]);
   }
 };
 
-template <class Rows>
-struct ChebyshevStepOnFace {
+/// What a step adds to x. A call a row would send vectors through memory.
+template <class T, class Rows>
+struct ChebyshevChange {
   Rows faces_of;
   ChebyshevCoefficients coefficients;
   View<FacePair, const float> viscous;
   View<Face, const FaceHold> hold;
-  View<Face, const float> inverse_diagonal;
-  View<Face, const Vector4<float>> normal, right_hand_side, x;
+  View<Face, const float> area, inverse_diagonal;
+  View<Face, const Vector4<T>> residual;
+  View<Face, const Vector4<float>> normal, x, before;  // `before`: the last change
+  [[gnu::always_inline]] CURLEW_HOST_DEVICE Vector4<float> operator()(Id<Face> f) const {
+    const Vector4<float> image = free_tangential_part(row_times(faces_of, viscous, x, f), hold[f], normal[f]);
+    const Vector4<float> rest = Real(area[f]) * in_single(residual[f]) - image;
+    return Real(coefficients.momentum) * before[f] + Real(coefficients.gain * inverse_diagonal[f]) * rest;
+  }
+};
+
+template <class Change>
+struct ChebyshevStepOnFace {
+  Change change;
   View<Face, Vector4<float>> step, next;
   CURLEW_HOST_DEVICE void operator()(Id<Face> f) const {
-    const Vector4<float> image = free_tangential_part(row_times(faces_of, viscous, x, f), hold[f], normal[f]);
-    const Vector4<float> d = Real(coefficients.momentum) * step[f] +
-                             Real(coefficients.gain * inverse_diagonal[f]) * (right_hand_side[f] - image);
+    const Vector4<float> d = change(f);
     step[f] = d;
-    next[f] = x[f] + d;
+    next[f] = change.x[f] + d;
+  }
+};
+
+/// z, and r . z of a face.
+template <class T, class Change>
+struct LastStepOnFace {
+  Change change;
+  float factor;
+  View<Face, Vector4<T>> z;
+  CURLEW_HOST_DEVICE Real operator()(Id<Face> f) const {
+    const Vector4<float> last = Real(factor * change.area[f]) * (change.x[f] + change(f));
+    const Vector4<T> result = in_precision<T>(last);
+    z[f] = result;
+    return dot(change.residual[f], result);
   }
 };
 
@@ -94,35 +119,23 @@ struct EnergyOfFace {
   }
 };
 
-struct FinishedOnFace {
-  View<One, const Scaling> scaling;
-  Real factor;
-  View<Face, const Vector3> area;
-  View<Face, const Vector4<float>> x;
-  View<Face, Vector3> z;
-  CURLEW_HOST_DEVICE void operator()(Id<Face> f) const {
-    z[f] = factor * scaling[Id<One>(0)].back * norm(area[f]) * widened(x[f]);
-  }
-};
-
 }  // namespace
 
 TangentialChebyshev::TangentialChebyshev(const MomentumMatrices& matrices)
     : matrices_(matrices),
       executor_(matrices.executor_.among(matrices.mesh_.domain().shared_communicator())),
-      scaling_(executor_.space(), 1),
-      inverse_diagonal_(matrices.executor_, matrices.single_.normal.extent(), "inverse diagonal", "1"),
-      right_hand_side_(matrices.executor_, inverse_diagonal_.extent(), "right-hand side", "1"),
-      x_(alike(right_hand_side_)),
-      next_(alike(right_hand_side_)),
-      step_(alike(right_hand_side_)) {
+      area_(matrices.executor_, matrices.single_.normal.extent(), "area", "m2"),
+      inverse_diagonal_(matrices.executor_, area_.extent(), "inverse diagonal", "1"),
+      x_(matrices.executor_, area_.extent(), "x", "1"),
+      next_(alike(x_)),
+      step_(alike(x_)) {
   // On tetrahedra from Gmsh the largest eigenvalue is 34 times the smallest (docs/performance.md); those
   // below the polynomial's interval are few.
   constexpr Real width = 15;
   constexpr int degree = 3;
   for_each(executor_, inverse_diagonal_.owned(),
-           InverseOnFace{std::as_const(matrices_.viscous_diagonal_).view(), matrices_.hold(),
-                         inverse_diagonal_.view()});
+           InverseOnFace{matrices_.area(), std::as_const(matrices_.viscous_diagonal_).view(),
+                         matrices_.hold(), area_.view(), inverse_diagonal_.view()});
   const Halo<Face>& halo = matrices_.mesh_.domain().halo<Face>();
   std::vector<Vector4<float>> start(at(x_.size()));
   for (const Id<Face> f : x_.owned()) {
@@ -162,28 +175,38 @@ void TangentialChebyshev::visit_product(const Launch& launch) {
   launch_with_ghosts(matrices_.mesh_.domain(), x_.owned(), launch_on, x_);
 }
 
-void TangentialChebyshev::apply(Real factor, const FaceVelocity& r, FaceVelocity& z) {
-  if (steps_.empty()) return z.fill(Vector3{});
-  const View<One, Scaling> scaling(scaling_.data(), 1);
-  const auto area = matrices_.area();
-  const auto hold = matrices_.hold();
-  const auto normal = matrices_.single_.normal.view();
-  const auto inverse = std::as_const(inverse_diagonal_).view();
-  maximum(executor_, r.owned(), LargestComponentOfFace{r.view()}, &scaling_.data()->largest);
-  for_each(executor_, Range<One>(0, 1), multigrid::ScalingFromLargest{scaling});
-  for_each(executor_, r.owned(),
-           StartedOnFace{scaling, steps_[0].gain, area, r.view(), hold, inverse, normal,
-                         right_hand_side_.view(), step_.view(), x_.view()});
+template <class T>
+void TangentialChebyshev::apply_to(Real factor, const FaceVectors<T>& r, FaceVectors<T>& z,
+                                   detail::SumInParts* sum) {
+  if (steps_.empty()) return z.fill({});
+  const auto area = std::as_const(area_).view(), inverse = std::as_const(inverse_diagonal_).view();
+  for_each(executor_, r.owned(), StartedOnFace<T>{steps_[0].gain, area, inverse, r.view(), x_.view()});
   for (std::size_t k = 1; k < steps_.size(); ++k) {
     visit_product([&](Range<Face> range, auto rows, View<FacePair, const float> viscous) {
-      for_each(executor_, range,
-               ChebyshevStepOnFace<decltype(rows)>{rows, steps_[k], viscous, hold, inverse, normal,
-                                                   std::as_const(right_hand_side_).view(),
-                                                   std::as_const(x_).view(), step_.view(), next_.view()});
+      using Change = ChebyshevChange<T, decltype(rows)>;
+      // The first step is the x that it led to.
+      const auto x = std::as_const(x_).view(), before = k == 1 ? x : std::as_const(step_).view();
+      const Change change{rows, steps_[k], viscous,  matrices_.hold(),
+                          area, inverse,   r.view(), matrices_.single_.normal.view(),
+                          x,    before};
+      if (k + 1 < steps_.size()) {
+        for_each(executor_, range, ChebyshevStepOnFace<Change>{change, step_.view(), next_.view()});
+      } else {
+        const LastStepOnFace<T, Change> last{change, static_cast<float>(factor), z.view()};
+        detail::run_and_add(executor_, range, last, sum);
+      }
     });
     std::swap(x_, next_);
   }
-  for_each(executor_, z.owned(), FinishedOnFace{scaling, factor, area, std::as_const(x_).view(), z.view()});
+}
+
+void TangentialChebyshev::apply(Real factor, const FaceVectors<float>& r, FaceVectors<float>& z,
+                                detail::SumInParts* sum) {
+  apply_to(factor, r, z, sum);
+}
+void TangentialChebyshev::apply(Real factor, const FaceVectors<Real>& r, FaceVectors<Real>& z,
+                                detail::SumInParts* sum) {
+  apply_to(factor, r, z, sum);
 }
 
 }  // namespace curlew

@@ -108,17 +108,32 @@ struct CirculationOnFace {
   }
 };
 
-/// The residual rounded to single precision at order one, and the first smoothing step with it from zero.
-struct StartedOnEdge {
+/// The residual rounded to single precision at order one.
+struct RoundedOnEdge {
   View<One, const Scaling> scaling;
-  float damping;
   View<Edge, const Real> residual;
-  View<Edge, const float> inverse_diagonal;
-  View<Edge, float> right_hand_side, x;
+  View<Edge, float> rounded;
   CURLEW_HOST_DEVICE void operator()(Id<Edge> e) const {
-    const auto b = static_cast<float>(scaling[Id<One>(0)].there * residual[e]);
-    right_hand_side[e] = b;
-    x[e] = damping * (inverse_diagonal[e] * b);
+    rounded[e] = static_cast<float>(scaling[Id<One>(0)].there * residual[e]);
+  }
+};
+
+struct WidenedOnEdge {
+  View<One, const Scaling> scaling;
+  View<Edge, const float> x;
+  View<Edge, Real> z;
+  CURLEW_HOST_DEVICE void operator()(Id<Edge> e) const {
+    z[e] = scaling[Id<One>(0)].back * static_cast<Real>(x[e]);
+  }
+};
+
+/// The first smoothing step from zero.
+struct StartedOnEdge {
+  float damping;
+  View<Edge, const float> right_hand_side, inverse_diagonal;
+  View<Edge, float> x;
+  CURLEW_HOST_DEVICE void operator()(Id<Edge> e) const {
+    x[e] = damping * (inverse_diagonal[e] * right_hand_side[e]);
   }
 };
 
@@ -133,20 +148,19 @@ struct ResidualOnEdge {
   }
 };
 
-/// The last smoothing step, widened.
+/// The last smoothing step, and the term of an inner product with the right-hand side.
 template <class Rows>
 struct FinishedOnEdge {
   Rows faces_of;
-  View<One, const Scaling> scaling;
-  Real factor;
-  float damping;
+  float factor, damping;
   View<Face, const float> circulation;
   View<Edge, const float> inverse_diagonal, right_hand_side, x;
-  View<Edge, Real> z;
-  CURLEW_HOST_DEVICE void operator()(Id<Edge> e) const {
-    const float rest = right_hand_side[e] - signed_sum(faces_of, circulation, e);
-    const float last = x[e] + damping * (inverse_diagonal[e] * rest);
-    z[e] = factor * scaling[Id<One>(0)].back * static_cast<Real>(last);
+  View<Edge, float> z;
+  CURLEW_HOST_DEVICE Real operator()(Id<Edge> e) const {
+    const float b = right_hand_side[e], rest = b - signed_sum(faces_of, circulation, e);
+    const float last = factor * (x[e] + damping * (inverse_diagonal[e] * rest));
+    z[e] = last;
+    return static_cast<Real>(b) * static_cast<Real>(last);
   }
 };
 
@@ -326,7 +340,7 @@ class AuxiliarySpace::Implementation {
 
   void set(Real a, Real b) {
     REQUIRE(a > 0 && b >= 0, "the auxiliary space needs a mass");
-    factor_ = 1 / a;
+    factor_ = static_cast<float>(1 / a);
     if (ratio_ == b / a) return;
     ratio_ = b / a;
     if (ratio_ > 0 && !by_viscosity_) by_viscosity_.emplace(part(0, 1));
@@ -343,20 +357,23 @@ class AuxiliarySpace::Implementation {
     const View<One, Scaling> scaling(scaling_.data(), 1);
     maximum(executor_, edges, MagnitudeOfEdge{r}, &scaling_.data()->largest);
     for_each(executor_, Range<One>(0, 1), multigrid::ScalingFromLargest{scaling});
+    for_each(executor_, edges, RoundedOnEdge{scaling, r, right_hand_side_.view()});
+    apply(std::as_const(right_hand_side_).view(), residual_.view(), nullptr);
+    for_each(executor_, edges, WidenedOnEdge{scaling, std::as_const(residual_).view(), z});
+  }
+  void apply(View<Edge, const float> r, View<Edge, float> z, detail::SumInParts* sum) {
     const auto inverse = std::as_const(inverse_diagonal_).view();
-    for_each(executor_, edges,
-             StartedOnEdge{scaling, damping_, r, inverse, right_hand_side_.view(), x_.view()});
     const auto circulation = std::as_const(circulation_).view();
-    const auto right_hand_side = std::as_const(right_hand_side_).view();
+    for_each(executor_, x_.owned(), StartedOnEdge{damping_, r, inverse, x_.view()});
     visit_product([&](Range<Edge> range, auto faces_of) {
       for_each(executor_, range,
-               ResidualOnEdge<decltype(faces_of)>{faces_of, circulation, right_hand_side, residual_.view()});
+               ResidualOnEdge<decltype(faces_of)>{faces_of, circulation, r, residual_.view()});
     });
     correction_->add(residual_, x_);
     visit_product([&](Range<Edge> range, auto faces_of) {
-      for_each(executor_, range,
-               FinishedOnEdge<decltype(faces_of)>{faces_of, scaling, factor_, damping_, circulation, inverse,
-                                                  right_hand_side, std::as_const(x_).view(), z});
+      const FinishedOnEdge<decltype(faces_of)> finished{
+          faces_of, factor_, damping_, circulation, inverse, r, std::as_const(x_).view(), z};
+      detail::run_and_add(executor_, range, finished, sum);
     });
   }
   Index size() const { return x_.size(); }
@@ -453,7 +470,7 @@ class AuxiliarySpace::Implementation {
   std::optional<Part> by_mass_, by_viscosity_;  // the latter once it is needed
   std::unique_ptr<Correction> correction_;
   Real ratio_ = -1;  // of the viscous form to the mass in F
-  Real factor_ = 1;
+  float factor_ = 1;
   float damping_ = 0;
 };
 
@@ -471,6 +488,12 @@ void AuxiliarySpace::apply(const DualCochain<Edge>& r, PrimalCochain<Edge>& z) c
   require_fits(r, implementation_->size(), implementation_->executor());
   require_fits(z, implementation_->size(), implementation_->executor());
   implementation_->apply(r.view(), z.view());
+}
+void AuxiliarySpace::apply(const Field<Edge, float, Cochain::Dual>& r, Field<Edge, float, Cochain::Primal>& z,
+                           detail::SumInParts* sum) const {
+  require_fits(r, implementation_->size(), implementation_->executor());
+  require_fits(z, implementation_->size(), implementation_->executor());
+  implementation_->apply(r.view(), z.view(), sum);
 }
 
 }  // namespace curlew

@@ -10,6 +10,10 @@
 
 namespace curlew {
 
+namespace detail {
+class SumInParts;
+}
+
 /// Preconditioner for R (a M + b K) C on edges, K between the normal parts of face velocities: damped Jacobi
 /// before and after the correction Π L⁻¹ Πᵀ in an auxiliary space, where Π interpolates a vector at nodes to
 /// its integrals along edges, and L is the diffusion of each of its components between nodes, for which one
@@ -21,7 +25,7 @@ namespace curlew {
 ///
 /// In two dimensions edges are nodes, Π is the identity, and nodes are held where edges are.
 ///
-/// In single precision on residuals brought to order one. Symmetric, positive where edges are free.
+/// In single precision. Symmetric, positive where edges are free.
 class AuxiliarySpace {
  public:
   /// `mass`, `viscous`: M and K on face velocities; with `mesh` they outlive this. `edge_is_free`: 0 where
@@ -34,6 +38,9 @@ class AuxiliarySpace {
   void set(Real a, Real b);
   /// z = B r. Ghosts of r are not read, those of z not written. z is 0 where edges are held.
   void apply(const DualCochain<Edge>& r, PrimalCochain<Edge>& z) const;
+  /// The same of a residual of order one; `sum` gets r . z, unless it is null.
+  void apply(const Field<Edge, float, Cochain::Dual>& r, Field<Edge, float, Cochain::Primal>& z,
+             detail::SumInParts* sum) const;
 
  private:
   class Implementation;

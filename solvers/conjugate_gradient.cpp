@@ -242,6 +242,8 @@ template class ConjugateGradientIteration<FaceVectors<float>>;
 template class ConjugateGradientIteration<FaceVectors<Real>>;
 template class ConjugateGradientIteration<DualCochain<Cell>>;
 template class ConjugateGradientIteration<StreamVelocity>;
+template class ConjugateGradientIteration<StreamVectors<float>>;
+template class ConjugateGradientIteration<StreamVectors<Real>>;
 template class ConjugateGradient<PrimalCochain<Node>>;
 template class ConjugateGradient<DualCochain<Cell>>;
 template class ConjugateGradient<StreamVelocity>;
@@ -251,11 +253,21 @@ template class Preconditioner<FaceVectors<Real>>;
 template class Preconditioner<DualCochain<Cell>>;
 template class Preconditioner<PrimalCochain<Edge>>;
 template class Preconditioner<StreamVelocity>;
-template State iterate(LaunchSequence&, ConjugateGradientIteration<FaceVectors<float>>&,
+template class Preconditioner<StreamVectors<float>>;
+template class Preconditioner<StreamVectors<Real>>;
+template <class X>
+using Iteration = ConjugateGradientIteration<X>;
+template State iterate(LaunchSequence&, Iteration<FaceVectors<float>>&,
                        const FusedOperator<FaceVectors<float>>&, const Preconditioner<FaceVectors<float>>&,
                        FaceVectors<float>&);
-template State iterate(LaunchSequence&, ConjugateGradientIteration<FaceVectors<Real>>&,
+template State iterate(LaunchSequence&, Iteration<FaceVectors<Real>>&,
                        const FusedOperator<FaceVectors<Real>>&, const Preconditioner<FaceVectors<Real>>&,
                        FaceVectors<Real>&);
+template State iterate(LaunchSequence&, Iteration<StreamVectors<float>>&,
+                       const FusedOperator<StreamVectors<float>>&,
+                       const Preconditioner<StreamVectors<float>>&, StreamVectors<float>&);
+template State iterate(LaunchSequence&, Iteration<StreamVectors<Real>>&,
+                       const FusedOperator<StreamVectors<Real>>&, const Preconditioner<StreamVectors<Real>>&,
+                       StreamVectors<Real>&);
 
 }  // namespace curlew

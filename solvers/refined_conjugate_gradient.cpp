@@ -22,59 +22,68 @@ constexpr Real below_target = 0.9;
 constexpr int most_iterations_in_single_precision = 300;
 constexpr Real least_reduction_in_single_precision = 0.1;
 
+/// factor x, rounded to the kind of number or vector that T is.
 template <class T>
-struct RoundOnFace {
-  Real factor;
-  View<Face, const Vector3> from;
-  View<Face, Vector4<T>> to;
-  CURLEW_HOST_DEVICE void operator()(Id<Face> f) const { to[f] = rounded<T>(factor * from[f]); }
-};
-
-CURLEW_HOST_DEVICE Vector4<float> in_single(const Vector4<float>& v) {
-  return v;
+CURLEW_HOST_DEVICE T scaled_to(Real factor, Real x) {
+  return static_cast<T>(factor * x);
 }
-CURLEW_HOST_DEVICE Vector4<float> in_single(const Vector4<Real>& v) {
-  return rounded<float>(widened(v));
+template <class T>
+CURLEW_HOST_DEVICE T scaled_to(Real factor, Vector3 x) {
+  return T::rounded(factor * x);
+}
+template <class T>
+CURLEW_HOST_DEVICE T scaled_to(Real factor, const Vector4<float>& x) {
+  return factor * x;
+}
+template <class T>
+CURLEW_HOST_DEVICE T scaled_to(Real factor, const Vector4<Real>& x) {
+  return factor * T::rounded(widened(x));
 }
 
 /// to = factor from, plus what `to` is where it adds.
-template <class T>
-struct AccumulateOnFace {
+template <class E, class From, class To>
+struct ScaledOnEntity {
   Real factor;
   bool adds;
-  View<Face, const Vector4<T>> from;
-  View<Face, Vector4<float>> to;
-  CURLEW_HOST_DEVICE void operator()(Id<Face> f) const {
-    const Vector4<float> term = factor * in_single(from[f]);
-    to[f] = adds ? to[f] + term : term;
+  View<E, const From> from;
+  View<E, To> to;
+  CURLEW_HOST_DEVICE void operator()(Id<E> i) const {
+    const To term = scaled_to<To>(factor, from[i]);
+    to[i] = adds ? to[i] + term : term;
   }
 };
 
+template <class X, class Y>
+void set_scaled(Real factor, bool adds, const X& from, Y& to) {
+  visit_fields(from, to, [&]<class F, class G>(const F& f, G& g) {
+    for_each(f.executor(), f.range(),
+             ScaledOnEntity<typename F::Entity, typename F::Value, typename G::Value>{factor, adds, f.view(),
+                                                                                      g.view()});
+  });
+}
+
 }  // namespace
 
+template <class X>
 template <class T>
-RefinedConjugateGradient::Precision<T>::Precision(const Executor& executor, Extent extent)
-    : correction(executor, extent, "correction", "1"),
-      iteration(alike(correction), alike(correction)),
-      launches(executor) {}
+RefinedConjugateGradient<X>::Precision<T>::Precision(const Paired<X>& like)
+    : correction(zero_like<Vectors<X, T>>(like)),
+      iteration(zero_like<Paired<Vectors<X, T>>>(like), alike(correction)),
+      launches(like.executor()) {}
 
-RefinedConjugateGradient::RefinedConjugateGradient(const Executor& executor, Extent extent,
-                                                   SolverControl control)
-    : control_(control), residual_(executor, extent, "residual", "1"), single_(executor, extent) {}
+template <class X>
+RefinedConjugateGradient<X>::RefinedConjugateGradient(Paired<X> residual, SolverControl control)
+    : control_(control), residual_(std::move(residual)), single_(residual_) {}
 
+template <class X>
 template <class T>
-void RefinedConjugateGradient::set_rounded(Real factor, FaceVectors<T>& residual) const {
-  for_each(residual_.executor(), residual_.range(),
-           RoundOnFace<T>{factor, residual_.view(), residual.view()});
+void RefinedConjugateGradient<X>::start(Precision<T>& precision, Real norm) {
+  set_to_zero(precision.correction);
+  set_scaled(1 / norm, false, residual_, precision.iteration.residual());
 }
 
-template <class T>
-void RefinedConjugateGradient::start(Precision<T>& precision, Real norm) {
-  precision.correction.fill({});
-  set_rounded(1 / norm, precision.iteration.residual());
-}
-
-Real RefinedConjugateGradient::improve(Real norm, const Recall<FaceVectors<float>>& recall) {
+template <class X>
+Real RefinedConjugateGradient<X>::improve(Real norm, const Recall<Vectors<X, float>>& recall) {
   if (recall.history == nullptr) return 1;
   auto& iteration = single_.iteration;
   const std::vector<Real> factors =
@@ -88,10 +97,13 @@ Real RefinedConjugateGradient::improve(Real norm, const Recall<FaceVectors<float
   return 1;
 }
 
-SolveReport RefinedConjugateGradient::solve(const std::string& unknown, const RefinedSystem& system,
-                                            const RefinedPreconditioner& preconditioner, FaceVelocity& x,
-                                            Real noise, const Recall<FaceVectors<float>>& recall) {
-  const Real reference = system.norm_of_sources(x, single_.iteration.direction(), single_.iteration.image());
+template <class X>
+SolveReport RefinedConjugateGradient<X>::solve(const std::string& unknown, const RefinedSystem<X>& system,
+                                               const RefinedPreconditioner<X>& preconditioner, X& x,
+                                               Real noise, const Recall<Vectors<X, float>>& recall) {
+  system.set_first_residual(x, residual_);
+  const Real reference =
+      system.norm_of_sources(x, residual_, single_.iteration.direction(), single_.iteration.image());
   const Real rounding = 4 * std::numeric_limits<Real>::epsilon() * reference;
   const SolveGoal goal(unknown, control_, {reference, std::max(rounding, noise)});
   SolveReport report;
@@ -105,12 +117,11 @@ SolveReport RefinedConjugateGradient::solve(const std::string& unknown, const Re
     measure_residual();
   };
   // Of the history's kind, whatever the precision of the parts that it is the sum of.
-  FaceVectors<float>& change = single_.iteration.change();
+  Vectors<X, float>& change = single_.iteration.change();
   bool changed = false;
-  const auto add = [&]<class T>(const FaceVectors<T>& correction) {
+  const auto add = [&](const auto& correction) {
     system.add(norm, correction, x);
-    for_each(change.executor(), change.range(),
-             AccumulateOnFace<T>{norm, changed, correction.view(), change.view()});
+    set_scaled(norm, changed, correction, change);
     changed = true;
   };
   const auto correct = [&]<class T>(Precision<T>& precision, Real left, int limit) {
@@ -120,13 +131,12 @@ SolveReport RefinedConjugateGradient::solve(const std::string& unknown, const Re
     state.ending = report.iterations < limit ? Ending::None : Ending::AtTheLimit;
     if (state.ending != Ending::None) return state;
     precision.iteration.start(state);
-    state = iterate<FusedOperator<FaceVectors<T>>, FaceVectors<T>>(
+    state = iterate<FusedOperator<Vectors<X, T>>, Vectors<X, T>>(
         precision.launches, precision.iteration, system, preconditioner, precision.correction);
     report.iterations = state.iterations;
     return state;
   };
 
-  system.set_first_residual(x, residual_);
   measure_residual();
   bool is_single = true;
   for (bool first = true; is_single && norm > goal.target(); first = false) {
@@ -142,7 +152,7 @@ SolveReport RefinedConjugateGradient::solve(const std::string& unknown, const Re
     find_residual();
     if (norm > goal.target() && norm > least_reduction_in_single_precision * before) is_single = false;
   }
-  if (norm > goal.target() && !double_) double_ = std::make_unique<Precision<Real>>(x.executor(), x.extent());
+  if (norm > goal.target() && !double_) double_ = std::make_unique<Precision<Real>>(residual_);
   for (Real last_end = std::numeric_limits<Real>::infinity(); norm > goal.target();) {
     start(*double_, norm);
     goal.require_progress(correct(*double_, 1, control_.max_iterations), norm);
@@ -153,10 +163,13 @@ SolveReport RefinedConjugateGradient::solve(const std::string& unknown, const Re
   report.residual = goal.relative(norm);
   // A guess that needed no iteration adds nothing to those it was made of.
   if (recall.history != nullptr && report.iterations > 0) {
-    set_rounded(1, single_.iteration.residual());
+    set_scaled(1, false, residual_, single_.iteration.residual());
     recall.history->end(recall.matrix, change, single_.iteration.residual());
   }
   return report;
 }
+
+template class RefinedConjugateGradient<FaceVelocity>;
+template class RefinedConjugateGradient<StreamVelocity>;
 
 }  // namespace curlew

@@ -1,42 +1,62 @@
 // Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
 #pragma once
 
+#include <concepts>
 #include <memory>
 #include <string>
 
 #include "solvers/conjugate_gradient.hpp"
 #include "solvers/face_velocity.hpp"
+#include "solvers/stream_velocity.hpp"
 
 namespace curlew {
 
-/// A x = b with a symmetric positive definite A on what is free of face velocities. As an operator it is A in
-/// either precision.
-class RefinedSystem : public FusedOperator<FaceVectors<float>>, public FusedOperator<FaceVectors<Real>> {
+/// What solvers iterate on, in precision T, where an X is solved for.
+template <class X, class T>
+struct VectorsFor;
+template <class T>
+struct VectorsFor<FaceVelocity, T> {
+  using type = FaceVectors<T>;
+};
+template <class T>
+struct VectorsFor<StreamVelocity, T> {
+  using type = StreamVectors<T>;
+};
+template <class X, class T>
+using Vectors = typename VectorsFor<X, T>::type;
+
+/// A x = b with a symmetric positive definite A on what is free of x. As an operator it is A in either
+/// precision.
+template <class X>
+class RefinedSystem : public FusedOperator<Vectors<X, float>>, public FusedOperator<Vectors<X, Real>> {
  public:
-  using FusedOperator<FaceVectors<float>>::apply;
-  using FusedOperator<FaceVectors<Real>>::apply;
-  void apply_transpose(const FaceVectors<float>& x, FaceVectors<float>& y) const override { apply(x, y); }
-  void apply_transpose(const FaceVectors<Real>& x, FaceVectors<Real>& y) const override { apply(x, y); }
+  using Single = Vectors<X, float>;
+  using Double = Vectors<X, Real>;
+  using FusedOperator<Single>::apply;
+  using FusedOperator<Double>::apply;
+  void apply_transpose(const Single& x, Paired<Single>& y) const override { apply(x, y); }
+  void apply_transpose(const Double& x, Paired<Double>& y) const override { apply(x, y); }
 
   /// r = b - A x in double precision, zero where x is not free. Brings the ghosts of x up to date.
-  virtual void set_residual(const FaceVelocity& x, FaceVelocity& r) const = 0;
+  virtual void set_residual(const X& x, Paired<X>& r) const = 0;
   /// The same of the x that a solve starts from, of which a system may know A x already.
-  virtual void set_first_residual(const FaceVelocity& x, FaceVelocity& r) const { set_residual(x, r); }
+  virtual void set_first_residual(const X& x, Paired<X>& r) const { set_residual(x, r); }
   /// x += factor times the free part of e.
-  virtual void add(Real factor, const FaceVectors<float>& e, FaceVelocity& x) const = 0;
-  virtual void add(Real factor, const FaceVectors<Real>& e, FaceVelocity& x) const = 0;
+  virtual void add(Real factor, const Single& e, X& x) const = 0;
+  virtual void add(Real factor, const Double& e, X& x) const = 0;
   /// Norm of b - A times what is not free in x: what the relative tolerance refers to. Single precision is
-  /// enough. `given`, `image`: to work with.
-  virtual Real norm_of_sources(const FaceVelocity& x, FaceVectors<float>& given,
-                               FaceVectors<float>& image) const = 0;
+  /// enough. `r`: the residual of x; `given`, `image`: to work with.
+  virtual Real norm_of_sources(const X& x, const Paired<X>& r, Single& given,
+                               Paired<Single>& image) const = 0;
 };
 
-/// A preconditioner in either precision.
-class RefinedPreconditioner : public Preconditioner<FaceVectors<float>>,
-                              public Preconditioner<FaceVectors<Real>> {
+/// A preconditioner in either precision, for residuals of order one.
+template <class X>
+class RefinedPreconditioner : public Preconditioner<Vectors<X, float>>,
+                              public Preconditioner<Vectors<X, Real>> {
  public:
-  using Preconditioner<FaceVectors<float>>::apply;
-  using Preconditioner<FaceVectors<Real>>::apply;
+  using Preconditioner<Vectors<X, float>>::apply;
+  using Preconditioner<Vectors<X, Real>>::apply;
 };
 
 /// Preconditioned conjugate gradients in single precision inside an iterative refinement in double precision:
@@ -45,42 +65,44 @@ class RefinedPreconditioner : public Preconditioner<FaceVectors<float>>,
 /// 2007), algorithm 1. One correction mostly is enough: from a good guess there is seldom more to gain than
 /// single precision holds. Where a correction does not do what it should, as with slivers in the mesh, whose
 /// matrices single precision cannot tell from singular ones, the iterations of that solve go on in double.
+template <class X>
 class RefinedConjugateGradient {
  public:
-  RefinedConjugateGradient(const Executor& executor, Extent extent, SolverControl control);
+  RefinedConjugateGradient(const Executor& executor, Extent extent, SolverControl control) requires
+      std::constructible_from<X, const Executor&, Extent, std::string, std::string>
+      : RefinedConjugateGradient(Paired<X>(executor, extent, "residual", "1"), control) {}
+  /// The same for unknowns of several fields: a vector of the right sizes to work with.
+  RefinedConjugateGradient(Paired<X> residual, SolverControl control);
 
   /// A vector of the iterations' kind.
-  const FaceVectors<float>& like() const { return single_.correction; }
+  const Vectors<X, float>& like() const { return single_.correction; }
 
   /// Solves the system from the given x, as ConjugateGradient::solve does and with the same errors; `unknown`
   /// names what is solved for in messages, residuals below `noise` are rounding. The last residual that is
   /// asked of the system is that of the x which is found.
-  SolveReport solve(const std::string& unknown, const RefinedSystem& system,
-                    const RefinedPreconditioner& preconditioner, FaceVelocity& x, Real noise,
-                    const Recall<FaceVectors<float>>& recall);
+  SolveReport solve(const std::string& unknown, const RefinedSystem<X>& system,
+                    const RefinedPreconditioner<X>& preconditioner, X& x, Real noise,
+                    const Recall<Vectors<X, float>>& recall);
 
  private:
   /// What corrections are worked out in.
   template <class T>
   struct Precision {
-    Precision(const Executor& executor, Extent extent);
-    FaceVectors<T> correction;
-    ConjugateGradientIteration<FaceVectors<T>> iteration;
+    explicit Precision(const Paired<X>& like);
+    Vectors<X, T> correction;
+    ConjugateGradientIteration<Vectors<X, T>> iteration;
     LaunchSequence launches;
   };
 
-  /// The last residual times a factor.
-  template <class T>
-  void set_rounded(Real factor, FaceVectors<T>& residual) const;
   /// Starts a correction, from zero, of what has the residual times 1 / norm.
   template <class T>
   void start(Precision<T>& precision, Real norm);
   /// Improves a correction in single precision by what the history has of it. Returns the norm of what is
   /// left of its residual, which is 1 before.
-  Real improve(Real norm, const Recall<FaceVectors<float>>& recall);
+  Real improve(Real norm, const Recall<Vectors<X, float>>& recall);
 
   SolverControl control_;
-  FaceVelocity residual_;
+  Paired<X> residual_;
   Precision<float> single_;
   std::unique_ptr<Precision<Real>> double_;  // where a solve needed it
 };

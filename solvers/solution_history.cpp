@@ -29,6 +29,11 @@ struct Parts {
   using Scalar = Real;
   static constexpr Index all = sizeof(T) / sizeof(Real), kept = all;
 };
+template <>
+struct Parts<float> {
+  using Scalar = float;
+  static constexpr Index all = 1, kept = 1;
+};
 /// The fourth number follows from the others and the face's normal.
 template <class T>
 struct Parts<Vector4<T>> {
@@ -67,14 +72,14 @@ template <class E, class T, Cochain kind>
 void visit_numbers(const Field<E, T, kind>& x, const auto& visit) {
   visit(0, numbers_of(x));
 }
-template <Cochain kind>
-void visit_numbers(StreamAndFaceValues<kind>& x, const auto& visit) {
+template <class T, class V, Cochain kind>
+void visit_numbers(StreamAndFaceValues<T, V, kind>& x, const auto& visit) {
   visit(0, numbers_of(x.stream));
   visit(1, numbers_of(x.loop));
   visit(2, numbers_of(x.velocity));
 }
-template <Cochain kind>
-void visit_numbers(const StreamAndFaceValues<kind>& x, const auto& visit) {
+template <class T, class V, Cochain kind>
+void visit_numbers(const StreamAndFaceValues<T, V, kind>& x, const auto& visit) {
   visit(0, numbers_of(x.stream));
   visit(1, numbers_of(x.loop));
   visit(2, numbers_of(x.velocity));
@@ -382,5 +387,6 @@ template class SolutionHistory<PrimalCochain<Node>>;
 template class SolutionHistory<FaceVectors<float>>;
 template class SolutionHistory<DualCochain<Cell>>;
 template class SolutionHistory<StreamVelocity>;
+template class SolutionHistory<StreamVectors<float>>;
 
 }  // namespace curlew

@@ -249,10 +249,10 @@ TEST(ApproximateInverse, halves_iterations_on_tetrahedra_of_any_size) {
     const Inverse of(mesh);
     FaceJacobi jacobi(of.matrices, false, true);
     jacobi.set(0, 1);
-    const auto iterations_with = [&](const RefinedPreconditioner& preconditioner) {
+    const auto iterations_with = [&](const RefinedPreconditioner<FaceVelocity>& preconditioner) {
       FaceVelocity velocity(Executor::serial(), of.like.size(), "velocity", "m/s");
       velocity.copy_from_host(arbitrary_vectors(mesh, velocity.size(), 5));
-      RefinedConjugateGradient solver(Executor::serial(), velocity.size(), {1e-8, 0, 1000});
+      RefinedConjugateGradient<FaceVelocity> solver(Executor::serial(), velocity.size(), {1e-8, 0, 1000});
       return solver
           .solve("tangential velocity", TangentialSystem(of.matrices), preconditioner, velocity, 0, {})
           .iterations;

@@ -43,7 +43,7 @@ BinnedSum product_of(const FaceVectors<T>& x, const FaceVectors<T>& y) {
 }
 
 /// A dense matrix; what `factor` is not 1 of, its products in single precision are wrong by.
-class DenseSystem : public RefinedSystem {
+class DenseSystem : public RefinedSystem<FaceVelocity> {
  public:
   DenseSystem(MatrixXd matrix, VectorXd b, Real factor = 1)
       : matrix_(std::move(matrix)), b_(std::move(b)), factor_(factor) {}
@@ -76,7 +76,8 @@ class DenseSystem : public RefinedSystem {
   void add(Real factor, const FaceVectors<Real>& e, FaceVelocity& x) const override {
     set(x, numbers_of(x) + factor * numbers_of(e));
   }
-  Real norm_of_sources(const FaceVelocity&, FaceVectors<float>&, FaceVectors<float>&) const override {
+  Real norm_of_sources(const FaceVelocity&, const FaceVelocity&, FaceVectors<float>&,
+                       FaceVectors<float>&) const override {
     return b_.norm();
   }
   mutable int products_in_single = 0, products_in_double = 0;
@@ -87,7 +88,7 @@ class DenseSystem : public RefinedSystem {
   Real factor_;
 };
 
-class NoPreconditioner : public RefinedPreconditioner {
+class NoPreconditioner : public RefinedPreconditioner<FaceVelocity> {
  public:
   void apply(const FaceVectors<float>& r, FaceVectors<float>& z) const override { set(z, numbers_of(r)); }
   void apply(const FaceVectors<Real>& r, FaceVectors<Real>& z) const override { set(z, numbers_of(r)); }
@@ -121,7 +122,7 @@ struct Solve {
     return "none";
   }
   FaceVelocity x;
-  RefinedConjugateGradient solver;
+  RefinedConjugateGradient<FaceVelocity> solver;
 };
 
 TEST(RefinedConjugateGradient, agrees_with_a_direct_solver_far_beyond_single_precision) {

@@ -1,0 +1,246 @@
+// Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
+#include "physics/stream_system.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "mesh/gathered_dual_tree.hpp"
+#include "physics/stream_preconditioner.hpp"
+#include "tests/kernels/backends.hpp"
+#include "tests/physics/flow_matrices.hpp"
+#include "tests/physics/flow_setup.hpp"
+
+namespace curlew {
+namespace {
+
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+constexpr Real a = 3, b = 0.2;
+
+/// Walls, and where there are sides two outlets, with a way from one to the other, and a symmetry plane.
+FlowSettings settings_on(const Mesh& mesh) {
+  FlowSettings settings = settings_with(mesh, Wall{});
+  if (mesh.topology().patches().size() < 4) return settings;
+  boundary_of(settings, mesh, "left") = Outlet{};
+  boundary_of(settings, mesh, "right") = Outlet{};
+  boundary_of(settings, mesh, "top") = Symmetry{};
+  return settings;
+}
+
+std::vector<bool> given_faces(const FlowBoundaries& boundaries) {
+  std::vector<bool> given;
+  for (const FaceHold hold : boundaries.hold_of_face()) given.push_back(hold != FaceHold::Free);
+  return given;
+}
+
+/// The matrices on one backend.
+struct OnBackend {
+  OnBackend(const Executor& backend, const Mesh& mesh)
+      : executor(backend),
+        settings(settings_on(mesh)),
+        boundaries(executor, mesh, settings),
+        mass(executor, mesh),
+        viscous_form(executor, mesh),
+        loops(GatheredDualTree(mesh, given_faces(boundaries)).harmonic_fluxes()),
+        curl(executor, mesh, loops),
+        momentum(executor, mesh, boundaries, mass, viscous_form) {
+    const Topology& t = mesh.topology();
+    free.assign(at(t.edges().size()), 1);
+    for (const Id<Face> f : t.faces()) {
+      if (boundaries.hold_of_face()[at(f.value())] == FaceHold::Free) continue;
+      for (const auto [e, sign] : t.edges_of_face()[f]) free[at(e.value())] = 0;
+    }
+    matrices.emplace(momentum, curl, free);
+  }
+  template <class V>
+  V vectors(const Mesh& mesh) const {
+    return {decltype(V::stream)(executor, mesh.topology().edges().size(), "s", "1"),
+            decltype(V::loop)(executor, static_cast<Index>(loops.size()), "q", "1"),
+            decltype(V::velocity)(executor, mesh.topology().faces().size(), "t", "1")};
+  }
+  Executor executor;
+  FlowSettings settings;
+  FlowBoundaries boundaries;
+  FluxMass mass;
+  ViscousForm viscous_form;
+  std::vector<std::vector<SignedId<Face>>> loops;
+  CurlWithLoops curl;
+  MomentumMatrices momentum;
+  std::vector<std::uint8_t> free;
+  std::optional<StreamMatrices> matrices;
+};
+
+class StreamOnShelf : public testing::TestWithParam<ShelfMesh> {
+ protected:
+  StreamOnShelf() {
+    const Topology& t = mesh_.topology();
+    const Index edges = t.edges().size(), loops = static_cast<Index>(on_.loops.size());
+    const FlowMatrices m(mesh_, 1);
+    flux_ = MatrixXd::Zero(faces_, edges + loops + d_ * faces_);
+    for (const Id<Face> f : t.faces())
+      for (const auto [e, sign] : t.edges_of_face()[f])
+        if (on_.free[at(e.value())] != 0) flux_(f.value(), e.value()) += sign;
+    for (Index l = 0; l < loops; ++l)
+      for (const auto [f, sign] : on_.loops[at(l)]) flux_(f.value(), edges + l) += sign;
+    velocity_ = m.normal * flux_;
+    const MatrixXd tangents = FreeUnknowns(mesh_, on_.boundaries).tangents;
+    free_tangential_ = tangents * tangents.transpose();
+    for (const Id<Face> f : t.faces())
+      velocity_.middleCols(edges + loops + d_ * f.value(), d_) =
+          free_tangential_.middleCols(d_ * f.value(), d_) /
+          norm(mesh_.geometry().face_areas()[at(f.value())]);
+    mass_ = a * m.mass;
+    viscous_ = b * m.viscous;
+    normal_ = m.normal;
+    system_ = flux_.transpose() * mass_ * flux_ + velocity_.transpose() * viscous_ * velocity_;
+  }
+
+  template <class V>
+  VectorXd column(const V& x) const {
+    VectorXd result(flux_.cols());
+    const auto stream = x.stream.to_host();
+    const auto loop = x.loop.to_host();
+    std::vector<Vector3> velocity;
+    for (const auto& v : x.velocity.to_host())
+      velocity.push_back({static_cast<Real>(v.x), static_cast<Real>(v.y), static_cast<Real>(v.z)});
+    const std::vector<Real> edges(stream.begin(), stream.end());
+    result << column_of(edges), column_of(loop), column_of(velocity, d_);
+    return result;
+  }
+  /// Arbitrary values of what is free.
+  template <class V>
+  void set(V& x) const {
+    std::vector<typename decltype(V::stream)::Value> stream;
+    for (const Real value : arbitrary(x.stream.size(), 3))
+      stream.push_back(on_.free[stream.size()] != 0 ? static_cast<decltype(stream)::value_type>(value) : 0);
+    x.stream.copy_from_host(stream);
+    x.loop.copy_from_host(arbitrary(x.loop.size(), 5));
+    const VectorXd free = free_tangential_ * column_of(arbitrary_vectors(mesh_, faces_, 7), d_);
+    std::vector<typename decltype(V::velocity)::Value> velocity(at(faces_));
+    for (Index f = 0; f < faces_; ++f) {
+      auto& v = velocity[at(f)];
+      const auto part = free.segment(d_ * f, d_);
+      using T = decltype(v.x);
+      v.x = static_cast<T>(part[0]);
+      v.y = static_cast<T>(part[1]);
+      if (d_ == 3) v.z = static_cast<T>(part[2]);
+    }
+    x.velocity.copy_from_host(velocity);
+  }
+  template <class T>
+  void check_products(Real tolerance) {
+    std::vector<VectorXd> images;
+    std::vector<Real> energies;
+    for (const Executor& executor : all_backends()) {
+      const OnBackend on(executor, mesh_);
+      auto x = on.vectors<StreamVectors<T>>(mesh_);
+      auto y = on.vectors<Paired<StreamVectors<T>>>(mesh_);
+      set(x);
+      Buffer<BinnedSum> product(executor.space(), 1);
+      StreamSystem(*on.matrices, a, b).apply_with_product(x, y, product.data());
+      BinnedSum energy;
+      copy_bytes(&energy, MemorySpace::Host, product.data(), product.space(), sizeof energy);
+      images.push_back(column(y));
+      energies.push_back(energy.value());
+      EXPECT_EQ(images.back(), images.front()) << executor.name();
+      EXPECT_EQ(energies.back(), energies.front()) << executor.name();
+      if (images.size() > 1) continue;
+      const VectorXd expected = system_ * column(x);
+      const Real size = (system_.cwiseAbs() * column(x).cwiseAbs()).norm();
+      EXPECT_LE((images[0] - expected).norm(), tolerance * size);
+      EXPECT_NEAR(energies[0], column(x).dot(expected), tolerance * column(x).norm() * size);
+      StreamSystem(*on.matrices, a, b).apply(x, y);
+      EXPECT_EQ(column(y), images[0]);
+    }
+  }
+
+  const Mesh mesh_{GetParam().raw};
+  const OnBackend on_{Executor::serial(), mesh_};
+  const int d_ = mesh_.topology().dimension();
+  const Index faces_ = mesh_.topology().faces().size();
+  MatrixXd flux_, velocity_;  ///< of unknowns: fluxes, face velocities
+  MatrixXd mass_, viscous_, normal_, free_tangential_;
+  MatrixXd system_;
+};
+
+TEST_P(StreamOnShelf, products_are_those_of_the_dense_system_on_every_backend) {
+  check_products<Real>(1e-13);
+  check_products<float>(1e-6);
+}
+
+/// Not too close to what double precision holds on slivers.
+Real tightest(const std::string& name) {
+  return name.find("sliver") == std::string::npos ? 1e-12 : 1e-11;
+}
+
+TEST_P(StreamOnShelf, refinement_solves_the_dense_system_far_beyond_single_precision) {
+  const Real tolerance = tightest(GetParam().name);
+  DualCochain<Face> circulation(Executor::serial(), faces_, "circulation", "m3/s2");
+  PrimalCochain<Face> flux(Executor::serial(), faces_, "flux", "m3/s");
+  FaceVelocity velocity(Executor::serial(), faces_, "velocity", "m/s");
+  circulation.copy_from_host(arbitrary(faces_, 11));
+  flux.copy_from_host(arbitrary(faces_, 13));
+  velocity.copy_from_host(arbitrary_vectors(mesh_, faces_, 17));
+  std::vector<Real> round_loops(on_.loops.size(), 0.5);
+  const StreamSystem::Sources sources{circulation, flux, velocity, round_loops};
+  const StreamSystem system(*on_.matrices, a, b, &sources);
+
+  // v with the fluxes' normal parts.
+  const VectorXd u = column_of(flux.to_host());
+  VectorXd v = column_of(velocity.to_host(), d_);
+  for (Index f = 0; f < faces_; ++f) {
+    const VectorXd n = normal_.block(d_ * f, f, d_, 1).normalized();
+    v.segment(d_ * f, d_) -= n.dot(v.segment(d_ * f, d_)) * n;
+  }
+  v += normal_ * u;
+  VectorXd given = flux_.transpose() * column_of(circulation.to_host());
+  for (Index l = 0; l < static_cast<Index>(on_.loops.size()); ++l)
+    given(mesh_.topology().edges().size() + l) += 0.5;
+  const VectorXd own = flux_.transpose() * mass_ * u + velocity_.transpose() * viscous_ * v;
+
+  auto x = on_.vectors<StreamVelocity>(mesh_);
+  auto r = on_.vectors<Paired<StreamVelocity>>(mesh_);
+  set(x);
+  system.set_residual(x, r);
+  const VectorXd residual = given - own - system_ * column(x);
+  EXPECT_LE((column(r) - residual).norm(), 1e-13 * (system_.cwiseAbs() * column(x).cwiseAbs() + own).norm());
+  set_to_zero(x);
+  system.set_residual(x, r);
+  auto single = on_.vectors<StreamVectors<float>>(mesh_);
+  auto image = on_.vectors<Paired<StreamVectors<float>>>(mesh_);
+  const Real reference = std::sqrt(given.squaredNorm() + own.squaredNorm());
+  EXPECT_NEAR(system.norm_of_sources(x, r, single, image), reference, 1e-12 * reference);
+
+  StreamPreconditioner preconditioner(x, nullptr, nullptr);
+  std::vector<Real> diagonal;
+  for (Eigen::Index k = 0; k < system_.cols(); ++k) diagonal.push_back(system_(k, k));
+  const std::size_t edges = on_.free.size(), loops = on_.loops.size();
+  std::vector<Real> across(at(faces_), 1);
+  preconditioner.set(std::span(diagonal).first(edges), std::span(diagonal).subspan(edges, loops), across, a,
+                     b);
+  RefinedConjugateGradient<StreamVelocity> solver(alike(r), {tolerance, 0, 100000});
+  const SolveReport report = solver.solve("streamfunction", system, preconditioner, x, 0, {});
+  const VectorXd left = given - own - system_ * column(x);
+  EXPECT_LE(left.norm(), 1.5 * tolerance * reference);
+  EXPECT_NEAR(report.residual, left.norm() / reference, 0.5 * tolerance);
+  // What is held stays as it is.
+  const auto stream = x.stream.to_host();
+  for (std::size_t e = 0; e < edges; ++e) {
+    if (on_.free[e] == 0) {
+      EXPECT_EQ(stream[e], 0);
+    }
+  }
+  const VectorXd tangential = column_of(x.velocity.to_host(), d_);
+  EXPECT_LE((tangential - free_tangential_ * tangential).norm(), 1e-12 * tangential.norm());
+}
+
+INSTANTIATE_TEST_SUITE_P(SmallShelf, StreamOnShelf, testing::ValuesIn(small_shelf()),
+                         [](const auto& test) { return test.param.name; });
+
+}  // namespace
+}  // namespace curlew
