@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -83,14 +84,21 @@ void RefinedConjugateGradient<X>::start(Precision<T>& precision, Real norm) {
 }
 
 template <class X>
-Real RefinedConjugateGradient<X>::improve(Real norm, const Recall<Vectors<X, float>>& recall) {
+Real RefinedConjugateGradient<X>::improve(Real norm, const RefinedSystem<X>& system,
+                                          const Recall<Vectors<X, float>>& recall) {
   if (recall.history == nullptr) return 1;
   auto& iteration = single_.iteration;
   const std::vector<Real> factors =
       recall.history->factors(recall.matrix, iteration.residual(), iteration.direction(), iteration.image());
   if (factors.empty()) return 1;
   recall.history->set_combination(factors, single_.correction);
-  recall.history->take_images(recall.matrix, factors, iteration.residual());
+  if constexpr (std::is_same_v<X, StreamVelocity>) {
+    // The matrix is singular: rounded images leave what no change of the unknown can take away.
+    system.apply(single_.correction, iteration.image());
+    linear_combination(-1, iteration.image(), 1, iteration.residual());
+  } else {
+    recall.history->take_images(recall.matrix, factors, iteration.residual());
+  }
   const Real left = std::sqrt(inner_product(iteration.residual(), iteration.residual()));
   if (left < 1) return left;
   start(single_, norm);  // changes that are rounding only
@@ -145,7 +153,7 @@ SolveReport RefinedConjugateGradient<X>::solve(const std::string& unknown, const
     if (first && recall.history != nullptr) recall.history->begin(norm, single_.iteration.residual());
     const int limit =
         std::min(control_.max_iterations, report.iterations + most_iterations_in_single_precision);
-    const ConjugateGradientState state = correct(single_, first ? improve(norm, recall) : 1, limit);
+    const ConjugateGradientState state = correct(single_, first ? improve(norm, system, recall) : 1, limit);
     is_single = state.ending == Ending::Converged;
     if (state.ending == Ending::NotFinite || state.ending == Ending::NoCurvature) break;
     add(single_.correction);

@@ -99,7 +99,7 @@ class RefinedConjugateGradient {
   void start(Precision<T>& precision, Real norm);
   /// Improves a correction in single precision by what the history has of it. Returns the norm of what is
   /// left of its residual, which is 1 before.
-  Real improve(Real norm, const Recall<Vectors<X, float>>& recall);
+  Real improve(Real norm, const RefinedSystem<X>& system, const Recall<Vectors<X, float>>& recall);
 
   SolverControl control_;
   Paired<X> residual_;

@@ -94,6 +94,7 @@ template void copy(const StreamVelocity&, StreamVelocity&);
 template void subtract_from(const Image&, Image&);
 template void subtract_from(const StreamVelocity&, StreamVelocity&);
 template void linear_combination(Real, const StreamVelocity&, Real, StreamVelocity&);
+template void linear_combination(Real, const Y&, Real, Y&);
 template void conjugate_gradient_step(FactorInMemory, const StreamVelocity&, const Image&, StreamVelocity&,
                                       Image&, BinnedSum*);
 template void conjugate_gradient_step(FactorInMemory, const X&, const Y&, X&, Y&, BinnedSum*);
