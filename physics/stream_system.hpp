@@ -63,6 +63,8 @@ class StreamSystem : public RefinedSystem<StreamVelocity> {
                const Sources* sources = nullptr)
       : matrices_(matrices), mass_factor_(mass_factor), viscous_factor_(viscous_factor), sources_(sources) {}
 
+  /// Gradients have no curl.
+  bool is_singular() const override { return true; }
   void apply(const StreamVectors<float>& x, Paired<StreamVectors<float>>& y) const override;
   void apply(const StreamVectors<Real>& x, Paired<StreamVectors<Real>>& y) const override;
   void apply_with_product(const StreamVectors<float>& x, Paired<StreamVectors<float>>& y,

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -22,6 +21,9 @@ constexpr Real below_target = 0.9;
 /// A correction in single precision that needs more iterations, or does less, is rounding's victim.
 constexpr int most_iterations_in_single_precision = 300;
 constexpr Real least_reduction_in_single_precision = 0.1;
+/// How many times what rounding leaves of a residual the first one of a solve is at least, if its difference
+/// from the last one is to be an image in single precision.
+constexpr Real least_residual_of_image = 1e6;
 
 /// factor x, rounded to the kind of number or vector that T is.
 template <class T>
@@ -92,8 +94,7 @@ Real RefinedConjugateGradient<X>::improve(Real norm, const RefinedSystem<X>& sys
       recall.history->factors(recall.matrix, iteration.residual(), iteration.direction(), iteration.image());
   if (factors.empty()) return 1;
   recall.history->set_combination(factors, single_.correction);
-  if constexpr (std::is_same_v<X, StreamVelocity>) {
-    // The matrix is singular: rounded images leave what no change of the unknown can take away.
+  if (system.is_singular()) {
     system.apply(single_.correction, iteration.image());
     linear_combination(-1, iteration.image(), 1, iteration.residual());
   } else {
@@ -113,7 +114,8 @@ SolveReport RefinedConjugateGradient<X>::solve(const std::string& unknown, const
   const Real reference =
       system.norm_of_sources(x, residual_, single_.iteration.direction(), single_.iteration.image());
   const Real rounding = 4 * std::numeric_limits<Real>::epsilon() * reference;
-  const SolveGoal goal(unknown, control_, {reference, std::max(rounding, noise)});
+  const Real rounded_residual = std::max(rounding, noise);
+  const SolveGoal goal(unknown, control_, {reference, rounded_residual});
   SolveReport report;
   Real norm;
   const auto measure_residual = [&] {
@@ -146,11 +148,12 @@ SolveReport RefinedConjugateGradient<X>::solve(const std::string& unknown, const
   };
 
   measure_residual();
+  const bool remembers = recall.history != nullptr && norm > least_residual_of_image * rounded_residual;
   bool is_single = true;
   for (bool first = true; is_single && norm > goal.target(); first = false) {
     const Real before = norm;
     start(single_, norm);
-    if (first && recall.history != nullptr) recall.history->begin(norm, single_.iteration.residual());
+    if (first && remembers) recall.history->begin(norm, single_.iteration.residual());
     const int limit =
         std::min(control_.max_iterations, report.iterations + most_iterations_in_single_precision);
     const ConjugateGradientState state = correct(single_, first ? improve(norm, system, recall) : 1, limit);
@@ -170,7 +173,7 @@ SolveReport RefinedConjugateGradient<X>::solve(const std::string& unknown, const
   }
   report.residual = goal.relative(norm);
   // A guess that needed no iteration adds nothing to those it was made of.
-  if (recall.history != nullptr && report.iterations > 0) {
+  if (remembers && report.iterations > 0) {
     set_scaled(1, false, residual_, single_.iteration.residual());
     recall.history->end(recall.matrix, change, single_.iteration.residual());
   }

@@ -37,6 +37,9 @@ class RefinedSystem : public FusedOperator<Vectors<X, float>>, public FusedOpera
   void apply_transpose(const Single& x, Paired<Single>& y) const override { apply(x, y); }
   void apply_transpose(const Double& x, Paired<Double>& y) const override { apply(x, y); }
 
+  /// Whether there are x with A x = 0. What rounding leaves in images of changes no x may take away then, so
+  /// that a product says what an improved guess has left.
+  virtual bool is_singular() const { return false; }
   /// r = b - A x in double precision, zero where x is not free. Brings the ghosts of x up to date.
   virtual void set_residual(const X& x, Paired<X>& r) const = 0;
   /// The same of the x that a solve starts from, of which a system may know A x already.
