@@ -11,15 +11,11 @@
 #include "kernels/vector_kernels.hpp"
 #include "mesh/exchange.hpp"
 #include "physics/free_parts.hpp"
+#include "physics/momentum_rows.hpp"
 
 namespace curlew {
 
 namespace {
-
-template <class T>
-View<FacePair, const T> view(const ConstantArray<T>& entries, MemorySpace space) {
-  return View<FacePair, const T>(entries.data(space), static_cast<Index>(entries.size()));
-}
 
 /// For vectors whose rows are read as they are.
 constexpr auto nothing = [](Range<Face>) {};
@@ -34,12 +30,8 @@ struct MomentumOnFace {
   View<Face, const Vector4<T>> normal, velocity;
   View<Face, Vector4<T>> image;
   CURLEW_HOST_DEVICE void operator()(Id<Face> f) const {
-    Vector4<T> sum{};  // K v and, along the normal, M v
-    Id<FacePair> pair(faces_of.start(f));
-    for (const auto [g, sign] : faces_of[f]) {
-      sum += velocity[g].times(viscous[pair], mass[pair]);
-      ++pair;
-    }
+    // K v and, along the normal, M v.
+    const Vector4<T> sum = rows_times(faces_of, viscous, mass, velocity, f);
     const T inertia = mass_factor * sum.fourth;
     image[f] = free_part(inertia * normal[f] + sum.times(viscous_factor, 0), hold[f], normal[f]);
   }
@@ -69,12 +61,8 @@ struct MomentumResidualOnFace {
   View<Face, const Vector4<Real>> velocity;
   View<Face, Vector3> residual;
   CURLEW_HOST_DEVICE void operator()(Id<Face> f) const {
-    Vector4<Real> sum{};  // K v and M U
-    Id<FacePair> pair(faces_of.start(f));
-    for (const auto [g, sign] : faces_of[f]) {
-      sum += velocity[g].times(viscous[pair], mass[pair]);
-      ++pair;
-    }
+    // K v and M U.
+    const Vector4<Real> sum = rows_times(faces_of, viscous, mass, velocity, f);
     const Real left = circulation[f] - mass_factor * sum.fourth;
     Vector3 whole = left * area[f] - viscous_factor * widened(sum);
     if (has_force) whole += force[f];

@@ -7,15 +7,11 @@
 #include "kernels/vector_kernels.hpp"
 #include "mesh/exchange.hpp"
 #include "physics/free_parts.hpp"
+#include "physics/momentum_rows.hpp"
 
 namespace curlew {
 
 namespace {
-
-template <class T>
-View<FacePair, const T> view(const ConstantArray<T>& entries, MemorySpace space) {
-  return View<FacePair, const T>(entries.data(space), static_cast<Index>(entries.size()));
-}
 
 template <class T>
 struct InverseAreaOnFace {
@@ -53,12 +49,8 @@ struct ForceOnFace {
   View<Face, T> circulation;
   View<Face, Vector4<T>> tangential;
   CURLEW_HOST_DEVICE Real operator()(Id<Face> f) const {
-    Vector4<T> sum{};  // K v and, along the normal, A M U
-    Id<FacePair> pair(faces_of.start(f));
-    for (const auto [g, sign] : faces_of[f]) {
-      sum += velocity[g].times(viscous[pair], mass[pair]);
-      ++pair;
-    }
+    // K v and, along the normal, A M U.
+    const Vector4<T> sum = rows_times(faces_of, viscous, mass, velocity, f);
     const Vector4<T> n = normal[f], v = velocity[f];
     const T inverse = inverse_area[f], along = own_dot(sum, n), inertia = mass_factor * sum.fourth;
     circulation[f] = inverse * (inertia + viscous_factor * along);
@@ -110,12 +102,8 @@ struct ResidualOnFace {
   View<Face, Real> circulation;
   View<Face, Vector3> tangential;
   CURLEW_HOST_DEVICE void operator()(Id<Face> f) const {
-    Vector4<Real> sum{};  // K v and M U
-    Id<FacePair> pair(faces_of.start(f));
-    for (const auto [g, sign] : faces_of[f]) {
-      sum += velocity[g].times(viscous[pair], mass[pair]);
-      ++pair;
-    }
+    // K v and M U.
+    const Vector4<Real> sum = rows_times(faces_of, viscous, mass, velocity, f);
     const Vector3 s = area[f], force = -viscous_factor * widened(sum);
     const Real inverse = 1 / norm(s), along = dot(force, s) * inverse * inverse;
     circulation[f] = given[f] - mass_factor * sum.fourth + along;
