@@ -161,7 +161,8 @@ struct FactorOnFace {
   View<Face, const Vector4<T>> normal, x;
   View<Face, Vector4<T>> y;
   CURLEW_HOST_DEVICE Real operator()(Id<Face> f) const {
-    const Vector4<T> sum = diagonal[f] * x[f] + row_times(faces_of, entry, x, f);
+    Vector4<T> sum = row_times(faces_of, entry, x, f);
+    sum += diagonal[f] * x[f];  // last: in double it would take registers that the loop needs
     const Vector4<T> result = sum - along(sum, normal[f]);
     y[f] = result;
     return dot(result, result);
