@@ -183,6 +183,18 @@ TEST(RefinedConjugateGradient, remembers_what_either_precision_found) {
   }
 }
 
+TEST(RefinedConjugateGradient, remembers_no_change_whose_image_would_be_rounding) {
+  constexpr Index faces = 20;
+  const MatrixXd a = positive_definite(faces, 50);
+  const VectorXd b = VectorXd::Random(3 * faces);
+  for (const auto& [noise, remembered] : {std::pair<Real, std::size_t>{1e-7, 1}, {1e-5, 0}}) {
+    Solve solve(faces, {1e-12, 0, 1000});
+    SolutionHistory<FaceVectors<float>> history(solve.solver.like().executor());
+    EXPECT_GT(solve({a, b}, noise * b.norm(), {&history}).iterations, 1);
+    EXPECT_EQ(history.size(), remembered) << noise;
+  }
+}
+
 TEST(RefinedConjugateGradient, every_failure_names_the_unknown_and_the_cause) {
   constexpr Index faces = 20;
   const VectorXd b = VectorXd::Ones(3 * faces);
