@@ -138,7 +138,9 @@ class FactorRows {
   }
   /// Whether both faces of a pair count it among their strongest couplings.
   bool is_coupled(Id<Face> f, Index place) const {
-    const auto among = [&](Id<Face> of, Index k) { return (strongest_[at(of.value())] >> k & 1u) != 0; };
+    const auto among = [&](Id<Face> of, Index k) {
+      return (unsigned{strongest_[at(of.value())]} >> k & 1u) != 0;
+    };
     const Id<Face> h = row(f)[place].id;
     return among(f, place) && among(h, place_in(row(h), f));
   }
