@@ -83,7 +83,7 @@ std::size_t bytes_of(const FlowCase& settings, const Mesh& mesh) {
   if (exact) tables += t.edges_of_face().bytes() + t.faces_of_edge().bytes();
   const bool by_multigrid =
       exact && settings.flow.streamfunction_preconditioning == Preconditioning::Multigrid;
-  if (by_multigrid && !t.is_periodic()) {
+  if (by_multigrid) {
     const std::size_t pairs = count(NodeGraph(t).pairs());
     const std::size_t value = t.dimension() == 2 ? rounded_number : rounded_vector;
     tables += bytes_of_multigrid(count(t.nodes()), pairs, 5 * value) + count(t.nodes()) * 2 * value;

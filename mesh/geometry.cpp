@@ -134,6 +134,12 @@ Geometry::Geometry(const Topology& topology, std::vector<Vector3> node_positions
   parts_.node_volumes = ConstantArray<Real>(std::move(node_volumes));
 }
 
+Vector3 Geometry::edge_vector(const Topology& topology, Id<Edge> e) const {
+  if (parts_.first_periodic_face) return parts_.edge_vectors[at(e.value())];
+  const auto ends = topology.nodes_of_edge()[e];
+  return parts_.node_positions[at(ends[1].id.value())] - parts_.node_positions[at(ends[0].id.value())];
+}
+
 Vector3 Geometry::dual_edge(const Topology& topology, Id<Face> f) const {
   const auto face_centroid = face_centroids_of_cells(MemorySpace::Host);
   const auto cell_centroid = cell_centroids(MemorySpace::Host);

@@ -46,6 +46,7 @@ struct GeometryParts {
   /// Of a periodic mesh, or a part of one: from this face on `face_centroids` has those that the cells ahead
   /// see too, after those of all faces; at least to the last periodic face, in any order of these and others.
   std::optional<Index> first_periodic_face;
+  ConstantArray<Vector3> edge_vectors;  ///< of a periodic mesh in three dimensions alone
 };
 
 /// Positions and measures of the entities of a mesh. Immutable.
@@ -78,6 +79,10 @@ class Geometry {
   /// Volume of the median dual of a node [m3], one per node: within a cell the part nearer to the node than
   /// to others in the sense of tetrahedra spanned by edge midpoint, face mean and cell centroid.
   const ConstantArray<Real>& node_volumes() const { return parts_.node_volumes; }
+
+  /// From the start of an edge to its end [m] (three dimensions only), on a periodic mesh too: all the places
+  /// of an edge are one moved.
+  Vector3 edge_vector(const Topology& topology, Id<Edge> e) const;
 
   /// From the centroid of the cell behind a face to that of the cell ahead [m] (on the boundary: to the
   /// face's centroid), through the face where it is periodic.

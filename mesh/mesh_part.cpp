@@ -252,6 +252,9 @@ MeshPart MeshDivider::cut(const Mesh& mesh, const Cells& of_part, Index rank) {
     const auto seen = g.face_centroids_of_cells(MemorySpace::Host);
     for (auto f = faces.begin() + part.interior_faces - part.periodic->faces; f != faces.end(); ++f)
       part.face_centroids.push_back(seen(Id<Face>(*f), is_periodic(*f) ? -1 : 1));
+    if (t.dimension() == 3) {
+      for (const Index e : edges) part.periodic->edge_vectors.push_back(g.edge_vector(t, Id<Edge>(e)));
+    }
   }
   part.cell_centroids = chosen_values(g.cell_centroids(), cells);
   part.cell_volumes = chosen_values(g.cell_volumes(), cells);
@@ -390,6 +393,7 @@ Mesh make_mesh(MeshPart part, std::shared_ptr<const Communicator> communicator,
   Mesh::Unfolded unfolded;
   if (part.periodic) {
     g.first_periodic_face = static_cast<Index>(part.interior_faces - part.periodic->faces);
+    g.edge_vectors = ConstantArray<Vector3>(std::move(part.periodic->edge_vectors));
     unfolded.mesh =
         std::make_shared<const Mesh>(make_mesh(std::move(part.periodic->unfolded), communicator, notes));
     unfolded.faces = std::move(part.periodic->unfolded_faces);
@@ -459,6 +463,7 @@ std::vector<std::byte> bytes_of(const MeshPart& part) {
   if (part.periodic) {
     pack("faces", part.periodic->faces);
     pack("unfolded_faces", part.periodic->unfolded_faces);
+    pack("edge_vectors", part.periodic->edge_vectors);
     visit_members(part.periodic->unfolded, pack);
   }
   return bytes;
@@ -473,6 +478,7 @@ MeshPart part_from(std::span<const std::byte> bytes) {
     part.periodic = std::make_unique<PeriodicPart>();
     unpack("faces", part.periodic->faces);
     unpack("unfolded_faces", part.periodic->unfolded_faces);
+    unpack("edge_vectors", part.periodic->edge_vectors);
     visit_members(part.periodic->unfolded, unpack);
   }
   return part;

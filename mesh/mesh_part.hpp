@@ -51,6 +51,7 @@ struct PeriodicPart {
   /// their ghosts be there only because they touch the rank's cells through a periodic face.
   MeshPart unfolded;
   std::vector<Index> unfolded_faces;  ///< Mesh::Unfolded::faces
+  std::vector<Vector3> edge_vectors;  ///< GeometryParts::edge_vectors
 };
 
 /// Calls `visit(name, numbers or array)` for every member but `periodic`, which no mesh file holds: single

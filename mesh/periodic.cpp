@@ -247,6 +247,7 @@ class Joiner {
         joined_(match_faces()),
         nodes_(join_nodes(), at(old_.nodes().size())),
         edges_(old_.dimension() == 2 ? nodes_ : Numbering(join_edges(), at(old_.edges().size()))),
+        turned_(find_turned_edges()),
         old_face_(choose_faces()) {}
 
   PeriodicMesh join() {
@@ -343,9 +344,8 @@ class Joiner {
     parts.nodes_of_cell = chosen_rows(old_.nodes_of_cell(), all_cells, false, new_node);
     parts.cells_of_node = transpose(parts.nodes_of_cell, parts.nodes);
 
-    const std::vector<char> turned = find_turned_edges();
     parts.edges_of_face = chosen_rows(old_.edges_of_face(), old_face_, true, [&](Id<Edge> e, Real sign) {
-      return incidence_entry::make(edges_.number[at(e.value())], (sign < 0) != turned[at(e.value())]);
+      return incidence_entry::make(edges_.number[at(e.value())], (sign < 0) != turned_[at(e.value())]);
     });
     parts.faces_of_edge = transpose(parts.edges_of_face, parts.edges);
     parts.nodes_of_edge = join_ends();
@@ -378,11 +378,7 @@ class Joiner {
   std::vector<char> find_turned_edges() const {
     std::vector<char> turned(edges_.number.size(), 0);
     if (old_.dimension() == 2) return turned;
-    const auto x = mesh_.geometry().node_positions(MemorySpace::Host);
-    const auto along = [&](Id<Edge> e) {
-      const auto ends = old_.nodes_of_edge()[e];
-      return x[ends[1].id] - x[ends[0].id];
-    };
+    const auto along = [&](Id<Edge> e) { return mesh_.geometry().edge_vector(old_, e); };
     parallel_for(turned.size(), [&](std::size_t i) {
       const Id<Edge> e(static_cast<Index>(i)), lowest(edges_.lowest[at(edges_.number[i])]);
       const auto ends = new_ends(lowest);
@@ -419,6 +415,11 @@ class Joiner {
     for (const JoinedFaces& joined : joined_) {
       centroids.push_back(old.face_centroids()[at(joined.ahead.value())]);
     }
+    std::vector<Vector3> edges;
+    if (old_.dimension() == 3) {
+      for (const Index e : edges_.lowest)
+        edges.push_back((turned_[at(e)] ? -1 : 1) * old.edge_vector(old_, Id<Edge>(e)));
+    }
     std::vector<Real> node_volumes(nodes_.lowest.size(), 0);
     for (std::size_t n = 0; n < nodes_.number.size(); ++n) {
       node_volumes[at(nodes_.number[n])] += old.node_volumes()[n];
@@ -429,6 +430,7 @@ class Joiner {
     parts.cell_centroids = old.cell_centroids();
     parts.cell_volumes = old.cell_volumes();
     parts.node_volumes = ConstantArray<Real>(std::move(node_volumes));
+    parts.edge_vectors = ConstantArray<Vector3>(std::move(edges));
     parts.first_periodic_face = topology.periodic_faces().first();
     return Geometry(std::move(parts));
   }
@@ -439,6 +441,7 @@ class Joiner {
   std::vector<PeriodicConnection> connections_;
   std::vector<JoinedFaces> joined_;
   Numbering nodes_, edges_;
+  std::vector<char> turned_;
   std::vector<Index> old_face_;
 };
 

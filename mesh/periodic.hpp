@@ -35,7 +35,8 @@ struct PeriodicMesh {
 /// several pairs where patches meet.
 ///
 /// Faces are numbered [interior as before | pair by pair | patches that are left]. Of all the places of a
-/// joined face the mesh keeps two (FaceCentroidsOfCells); nodes have no position, their volumes are sums.
+/// joined face the mesh keeps two (FaceCentroidsOfCells); nodes have no position, their volumes are sums, and
+/// edges keep their vectors (Geometry::edge_vector).
 ///
 /// Throws InputError for patches that the mesh does not have or that are named twice, for a face that has no
 /// image within 1e-4 of its size (with its coordinates), and where one cell would be its own neighbour.

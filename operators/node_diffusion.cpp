@@ -70,14 +70,15 @@ class CellConductances {
 };
 
 /// Sums the cells' conductances on the pairs, in the order of the cells, whatever the number of threads or
-/// ranks: blocks of cells are computed side by side and added one after the other.
+/// ranks: blocks of cells are computed side by side and added one after the other. Cells have their nodes in
+/// the same order in the mesh that a periodic one was made of.
 std::vector<Real> pair_conductances(const Mesh& mesh, const NodeGraph& graph,
                                     std::span<const Real> conductivity) {
   struct Share {
     Index pair;
     Real conductance;
   };
-  constexpr Index block = 1 << 15;
+  constexpr Index block = 1 << 15, none = -1;
   const auto nodes_of_cell = mesh.topology().nodes_of_cell().view(MemorySpace::Host);
   std::vector<Real> conductances(at(graph.pairs().size()), 0);
   std::vector<Share> shares;
@@ -95,14 +96,15 @@ std::vector<Real> pair_conductances(const Mesh& mesh, const NodeGraph& graph,
       const Id<Cell> c = mesh.topology().cell_in_order(start + static_cast<Index>(k));
       const auto nodes = nodes_of_cell[c];
       std::size_t place = first[k];
-      cell_conductances.compute(mesh, c, [&](std::size_t i, std::size_t j, Real conductance) {
-        const Id<NodePair> pair =
-            graph.find(std::min(nodes[static_cast<Index>(i)].id, nodes[static_cast<Index>(j)].id),
-                       std::max(nodes[static_cast<Index>(i)].id, nodes[static_cast<Index>(j)].id));
-        shares[place++] = {pair.value(), conductivity[at(c.value())] * conductance};
+      cell_conductances.compute(mesh.unfolded(), c, [&](std::size_t i, std::size_t j, Real conductance) {
+        const Id<Node> a = nodes[static_cast<Index>(i)].id, b = nodes[static_cast<Index>(j)].id;
+        const Index pair = a == b ? none : graph.find(std::min(a, b), std::max(a, b)).value();
+        shares[place++] = {pair, conductivity[at(c.value())] * conductance};
       });
     });
-    for (const Share& share : shares) conductances[at(share.pair)] += share.conductance;
+    for (const Share& share : shares) {
+      if (share.pair != none) conductances[at(share.pair)] += share.conductance;
+    }
   }
   // The cells gave the pairs from the lower to the higher node; the others are the same.
   const auto neighbours_of = graph.neighbours_of_node().view(MemorySpace::Host);
@@ -121,8 +123,6 @@ std::vector<Real> pair_conductances(const Mesh& mesh, const NodeGraph& graph,
 
 NodeDiffusion::NodeDiffusion(const Executor& executor, const Mesh& mesh, std::span<const Real> conductivity)
     : executor_(executor), graph_(mesh.topology()) {
-  REQUIRE(!mesh.topology().is_periodic(),
-          "heat diffusion works with the positions of nodes and is not offered on periodic meshes");
   REQUIRE(conductivity.size() == at(mesh.topology().cells().size()),
           "conductivity needs one value per cell, got " + std::to_string(conductivity.size()));
   conductances_ = ConstantArray<Real>(pair_conductances(mesh, graph_, conductivity));

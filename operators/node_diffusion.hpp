@@ -39,11 +39,12 @@ struct OutflowOfNode {
 /// (Flanagan & Belytschko, IJNME 17, 1981; Beirão da Veiga et al., M3AS 23, 2013); its weight gives bilinear
 /// finite elements on rectangles. Symmetric, positive semidefinite with the constants alone in its null space
 /// (for a connected mesh), exact for linear temperatures on any mesh, second order. Conductances may be
-/// negative across obtuse angles, where the discrete maximum principle does not hold. Not offered on periodic
-/// meshes, whose nodes have no one position.
+/// negative across obtuse angles, where the discrete maximum principle does not hold. On a periodic mesh
+/// cells are those of the mesh that it was made of, where nodes have positions; nodes of a cell that have
+/// become one exchange nothing.
 class NodeDiffusion : public Operator<PrimalCochain<Node>, DualCochain<Node>> {
  public:
-  /// `conductivity`: one per cell [W/(m K)]. Throws Error on a periodic mesh.
+  /// `conductivity`: one per cell [W/(m K)].
   NodeDiffusion(const Executor& executor, const Mesh& mesh, std::span<const Real> conductivity);
 
   /// Net heat that leaves each dual volume [W].

@@ -128,14 +128,13 @@ ExactFractionalStep::ExactFractionalStep(const Executor& executor, const Mesh& m
       potential_(executor, mesh.domain().extent<Cell>(), "potential", "m2/s") {
   std::unique_ptr<AuxiliarySpace> edges;
   std::unique_ptr<TangentialChebyshev> tangential;
-  if (settings_.streamfunction_preconditioning == Preconditioning::Multigrid) {
-    if (!mesh.topology().is_periodic())  // where nodes have no one position
-      edges = std::make_unique<AuxiliarySpace>(executor, mesh, momentum_.mass().matrix(),
-                                               momentum_.viscous_form().matrix(), edge_is_free_);
+  const bool smooth = settings_.streamfunction_preconditioning == Preconditioning::Multigrid;
+  if (smooth) {
+    edges = std::make_unique<AuxiliarySpace>(executor, mesh, momentum_.mass().matrix(),
+                                             momentum_.viscous_form().matrix(), edge_is_free_);
     tangential = std::make_unique<TangentialChebyshev>(momentum_.matrices());
   }
-  find_diagonals(edges == nullptr);
-  const bool smooth = edges != nullptr;
+  find_diagonals(!smooth);
   preconditioner_ = std::make_unique<StreamPreconditioner>(unknown_, std::move(edges), std::move(tangential));
   if (smooth && !loops_.empty() && loops_.size() <= most_harmonic_flows) find_harmonic_flows();
 }

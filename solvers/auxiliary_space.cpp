@@ -295,8 +295,7 @@ std::unique_ptr<Correction> correction_in_space(const Executor& executor, const 
   std::vector<Vector3> along(at(topology.edges().size()));
   std::vector<Vector4<float>> share(along.size());
   for (const Id<Edge> e : topology.edges()) {
-    for (const auto [n, sign] : topology.nodes_of_edge()[e])
-      along[at(e.value())] += sign * mesh.geometry().node_positions()[at(n.value())];
+    along[at(e.value())] = mesh.geometry().edge_vector(topology, e);
     if (edge_is_free[at(e.value())] != 0) share[at(e.value())] = rounded<float>(0.5 * along[at(e.value())]);
   }
   std::vector<Tensor3> stiffness(at(mesh.domain().extent<Node>().owned));

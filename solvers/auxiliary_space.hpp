@@ -29,7 +29,7 @@ class SumInParts;
 class AuxiliarySpace {
  public:
   /// `mass`, `viscous`: M and K on face velocities; with `mesh` they outlive this. `edge_is_free`: 0 where
-  /// the value on an edge is held. Throws Error on a periodic mesh, whose nodes have no one position.
+  /// the value on an edge is held.
   AuxiliarySpace(const Executor& executor, const Mesh& mesh, const FaceMatrix& mass,
                  const FaceMatrix& viscous, const std::vector<std::uint8_t>& edge_is_free);
   ~AuxiliarySpace();

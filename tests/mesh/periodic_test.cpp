@@ -184,6 +184,38 @@ TEST_P(OnPeriodicBox, counts_are_those_of_the_grid) {
   EXPECT_EQ(t_.faces().size() + t_.periodic_faces().size(), original_.topology().faces().size());
 }
 
+TEST_P(OnPeriodicBox, edges_have_the_vectors_of_the_sides_that_became_them) {
+  if (t_.dimension() == 2) return;
+  const auto x = original_.geometry().node_positions(MemorySpace::Host);
+  for (const Id<Face> f : t_.faces()) {
+    periodic_.mesh.visit_unfolded(f, [&](Id<Face> original, Real orientation) {
+      const auto nodes = original_.topology().nodes_of_face()[original];
+      struct Side {
+        Id<Node> start, end;
+        Vector3 along;
+      };
+      std::vector<Side> sides;
+      for (Index k = 0; k < nodes.size(); ++k) {
+        Id<Node> a = nodes[k].id, b = nodes[k + 1 < nodes.size() ? k + 1 : 0].id;
+        if (orientation < 0) std::swap(a, b);
+        sides.push_back({periodic_.node_of_original[at(a.value())], periodic_.node_of_original[at(b.value())],
+                         x[b] - x[a]});
+      }
+      for (const auto [e, sign] : t_.edges_of_face()[f]) {
+        const auto ends = t_.nodes_of_edge()[e];
+        const Vector3 along = sign * periodic_.mesh.geometry().edge_vector(t_, e);
+        const auto side = std::ranges::find_if(sides, [&](const Side& s) {
+          return s.start == ends[sign > 0 ? 0 : 1].id && s.end == ends[sign > 0 ? 1 : 0].id &&
+                 norm(s.along - along) <= 1e-12 * norm(along);
+        });
+        ASSERT_NE(side, sides.end());
+        sides.erase(side);
+      }
+      EXPECT_TRUE(sides.empty());
+    });
+  }
+}
+
 TEST_P(OnPeriodicBox, betti_numbers_are_those_of_the_torus) {
   // Of circles times an interval or a disc: binomial coefficients of the number of circles.
   const BettiNumbers expected[] = {{1, 1, 0}, {1, 2, 1}, {1, 3, 3}};

@@ -103,6 +103,14 @@ TEST_P(PeriodicOnRanks, parts_fit_the_parts_of_the_mesh_before_it_was_joined) {
       EXPECT_TRUE(same_bits(seen(f, sign), expected_seen(global, sign)));
   }
   for (const Id<Face> f : shown_faces.all()) EXPECT_EQ(met[at(f.value())], 1);
+  if (mesh.whole.topology().dimension() == 3) {
+    const Halo<Edge>& edges = mesh.domain().halo<Edge>();
+    for (const Id<Edge> e : edges.all()) {
+      const Id<Edge> global(static_cast<Index>(edges.global(e)));
+      EXPECT_TRUE(same_bits(mesh.part.geometry().edge_vector(mesh.part.topology(), e),
+                            mesh.whole.geometry().edge_vector(mesh.whole.topology(), global)));
+    }
+  }
   const std::vector<Vector3> positions =
       gathered<Node>(shown.domain(), shown.geometry().node_positions().host());
   if (all_ranks()->rank() == 0) {
@@ -157,6 +165,17 @@ TEST(PeriodicOnRanks, flow_has_the_bits_of_one_rank_with_either_preconditioner) 
       expect_same_run<ClassicalFractionalStep>(mesh, whole, part, *swirl, 2);
       expect_same_run<ExactFractionalStep>(mesh, whole, part, *swirl, 2);
     }
+  }
+}
+
+// Levels of up to 1000 unknowns are worked on by every rank alike.
+TEST(PeriodicOnRanks, flow_has_the_bits_of_one_rank_where_levels_of_multigrid_are_divided) {
+  for (const PeriodicBox& box : {PeriodicBox{"plane", CellType::Triangle, {36, 34, 0}, 2, true},
+                                 PeriodicBox{"channel", CellType::Hexahedron, {11, 9, 11}, 1, true},
+                                 PeriodicBox{"triple", CellType::Hexahedron, {11, 10, 11}, 3, true}}) {
+    const Parted mesh = divided(joined(box));
+    expect_same_run<ExactFractionalStep>(mesh, driven(mesh.whole, false), driven(mesh.part, false), *swirl,
+                                         2);
   }
 }
 

@@ -3,6 +3,7 @@
 
 #include <Eigen/Dense>
 #include <cmath>
+#include <numbers>
 #include <type_traits>
 
 #include "mesh/box.hpp"
@@ -187,6 +188,29 @@ TEST_P(OnPeriodicBox, matrices_are_those_of_the_mesh_before_it_was_joined) {
           });
 }
 
+TEST_P(OnPeriodicBox, node_diffusion_is_that_of_the_mesh_before_it_was_joined_between_nodes_that_became_one) {
+  const PeriodicMesh periodic = make_periodic(Mesh(GetParam().raw()), GetParam().pairs());
+  const Mesh& open = mesh_.unfolded();
+  std::vector<Real> conductivity(at(cells_));
+  for (std::size_t c = 0; c < conductivity.size(); ++c)
+    conductivity[c] = 1.5 + std::sin(static_cast<Real>(c));
+  const auto matrix = [&](const Mesh& mesh) {
+    const Index nodes = mesh.topology().nodes().size();
+    return matrix_of(NodeDiffusion(executor_, mesh, conductivity), nodes, nodes);
+  };
+  const Index nodes = mesh_.topology().nodes().size();
+  Eigen::MatrixXd became = Eigen::MatrixXd::Zero(open.topology().nodes().size(), nodes);
+  for (Index n = 0; n < open.topology().nodes().size(); ++n)
+    became(n, periodic.node_of_original[at(n)].value()) = 1;
+  const Eigen::MatrixXd of_open = matrix(open), k = matrix(mesh_);
+  const Eigen::MatrixXd expected = became.transpose() * of_open * became;
+  EXPECT_LE((k - expected).cwiseAbs().maxCoeff(), 1e-12 * of_open.cwiseAbs().maxCoeff());
+  if (nodes == 1) return;
+  const Eigen::VectorXd eigenvalues = spectrum(k);
+  EXPECT_NEAR(eigenvalues(0), 0, 1e-12 * of_open.cwiseAbs().maxCoeff());
+  EXPECT_GT(eigenvalues(1), 1e-4 * of_open.cwiseAbs().maxCoeff());
+}
+
 TEST_P(OnPeriodicBox, every_backend_gives_the_bits_of_the_serial_reference) {
   const auto results = [&](const Executor& executor) {
     PrimalCochain<Face> flux(executor, faces_, "flux", "m3/s");
@@ -215,10 +239,34 @@ TEST(Periodic, mass_of_fluxes_of_a_grid_is_its_spacing_over_area_everywhere) {
   EXPECT_LE((mass - Eigen::MatrixXd::Identity(faces, faces)).cwiseAbs().maxCoeff(), 1e-14);
 }
 
-TEST(Periodic, heat_diffusion_is_not_offered) {
-  const Mesh mesh = make_periodic(Mesh(make_box(CellType::Triangle, {2, 2, 0})), {{{"left", "right"}}}).mesh;
-  const std::vector<Real> conductivity(at(mesh.topology().cells().size()), 1);
-  EXPECT_THROW(NodeDiffusion(Executor::serial(), mesh, conductivity), Error);
+TEST(Periodic, waves_along_a_grid_are_modes_of_node_diffusion) {
+  // On squares and cubes, however divided, a wave along x has the eigenvalue of differences along a line.
+  for (const CellType type :
+       {CellType::Triangle, CellType::Quadrilateral, CellType::Tetrahedron, CellType::Hexahedron}) {
+    const bool plane = is_planar(type);
+    const Index n = 5;
+    const Mesh original(make_box(type, {n, n, plane ? 0 : n}, {1, 1, plane ? 0. : 1.}));
+    std::vector<PeriodicPair> pairs{{"left", "right"}, {"bottom", "top"}};
+    if (!plane) pairs.push_back({"back", "front"});
+    const PeriodicMesh periodic = make_periodic(original, pairs);
+    const std::vector<Real> conductivity(at(original.topology().cells().size()), 2);
+    const NodeDiffusion diffusion(Executor::serial(), periodic.mesh, conductivity);
+    for (int waves = 0; waves < n; ++waves) {
+      std::vector<Real> values(at(periodic.mesh.topology().nodes().size()));
+      for (std::size_t i = 0; i < periodic.node_of_original.size(); ++i) {
+        const Vector3 x = original.geometry().node_positions()[i];
+        values[at(periodic.node_of_original[i].value())] = std::cos(2 * std::numbers::pi * waves * x.x + 0.3);
+      }
+      PrimalCochain<Node> temperature(Executor::serial(), static_cast<Index>(values.size()), "T", "K");
+      temperature.copy_from_host(values);
+      DualCochain<Node> outflow(Executor::serial(), temperature.size(), "outflow", "W");
+      diffusion.apply(temperature, outflow);
+      const Real width = plane ? 1 : 1. / n;  // volume of a node over the square of the distance
+      const Real eigenvalue = 2 * width * 2 * (1 - std::cos(2 * std::numbers::pi * waves / n));
+      const std::vector<Real> result = outflow.to_host();
+      for (std::size_t i = 0; i < values.size(); ++i) EXPECT_NEAR(result[i], eigenvalue * values[i], 1e-13);
+    }
+  }
 }
 
 }  // namespace
