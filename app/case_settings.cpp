@@ -287,9 +287,8 @@ void refuse_with_steady(const Section& section, std::span<const char* const> key
   }
 }
 
-void read_solver(const Section& root, std::string_view name, SolverSettings& solver, bool with_multigrid) {
-  const std::vector<std::string> all = {"multigrid", "jacobi", "none"};  // as Preconditioning has them
-  const auto preconditioners = std::span(all).subspan(with_multigrid ? 0 : 1);
+void read_solver(const Section& root, std::string_view name, SolverSettings& solver) {
+  const std::vector<std::string> preconditioners = {"multigrid", "jacobi", "none"};  // as Preconditioning
   const Section section = root.table("solver").table(name);
   if (const auto tolerance = section.number("tolerance", {.allowed = Allowed::Positive})) {
     solver.tolerance = *tolerance;
@@ -302,7 +301,7 @@ void read_solver(const Section& root, std::string_view name, SolverSettings& sol
   }
   assign(solver.max_iterations, section.integer("max_iterations", {.allowed = Allowed::Positive}));
   if (const auto choice = section.choice("preconditioner", preconditioners)) {
-    solver.preconditioner = static_cast<Preconditioning>(*choice + (all.size() - preconditioners.size()));
+    solver.preconditioner = static_cast<Preconditioning>(*choice);
   }
 }
 

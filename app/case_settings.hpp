@@ -175,7 +175,7 @@ std::optional<Real> read_wall_limit(const Section& section);
 void refuse_with_steady(const Section& section, std::span<const char* const> keys);
 
 /// [solver.NAME] into `solver`, which holds the defaults.
-void read_solver(const Section& root, std::string_view name, SolverSettings& solver, bool with_multigrid);
+void read_solver(const Section& root, std::string_view name, SolverSettings& solver);
 
 /// An expression that a steady case cannot have depend on time.
 Expression read_expression(const Section& section, std::string_view key, Rule rule, bool steady);

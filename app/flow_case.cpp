@@ -397,7 +397,7 @@ Inlet FlowReader::read_inlet_table(const Section& section) {
 SolverControl FlowReader::read_control(std::string_view name, const SolverControl& defaults,
                                        Preconditioning& preconditioning) const {
   SolverSettings settings{defaults.relative_tolerance, defaults.max_iterations, preconditioning};
-  read_solver(root_, name, settings, preconditioning == Preconditioning::Multigrid);
+  read_solver(root_, name, settings);
   preconditioning = settings.preconditioner;
   return {settings.tolerance, defaults.absolute_tolerance, static_cast<int>(settings.max_iterations)};
 }

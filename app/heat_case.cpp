@@ -94,7 +94,7 @@ HeatCase read_heat_case(const CaseFile& file, Location location, const std::file
          initial.expression("temperature", {.required = !steady, .unit = temperature_unit}));
   read_materials(root, heat_case);
   read_boundaries(root, heat_case);
-  read_solver(root, "temperature", heat_case.solver, true);
+  read_solver(root, "temperature", heat_case.solver);
   file.finish();
   return heat_case;
 }

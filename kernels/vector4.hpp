@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstring>
+#include <type_traits>
 
 #include "kernels/vector3.hpp"
 
@@ -129,6 +130,14 @@ CURLEW_HOST_DEVICE inline Vector3 widened(const Vector4<T>& a) {
 template <class T>
 CURLEW_HOST_DEVICE inline Vector4<T> rounded(Vector3 a) {
   return Vector4<T>::rounded(a);
+}
+/// The vector in another precision, or the same, with a fourth number of zero.
+template <class To, class From>
+CURLEW_HOST_DEVICE inline Vector4<To> in_precision(const Vector4<From>& a) {
+  if constexpr (std::is_same_v<To, From>)
+    return a.with_fourth(0);
+  else
+    return rounded<To>(widened(a));
 }
 
 }  // namespace curlew

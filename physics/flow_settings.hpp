@@ -75,8 +75,7 @@ struct FlowSettings {
                          10000};  ///< relative to the sum of |U| over a cell's faces: divergence left
   SolverControl streamfunction{1e-8, 0, 10000};  ///< the exact method's step
   Preconditioning pressure_preconditioning = Preconditioning::Multigrid;
-  /// Jacobi or none.
-  Preconditioning momentum_preconditioning = Preconditioning::Jacobi;
+  Preconditioning momentum_preconditioning = Preconditioning::Multigrid;
   Preconditioning streamfunction_preconditioning = Preconditioning::Multigrid;
 };
 

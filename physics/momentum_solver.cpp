@@ -5,6 +5,7 @@
 #include <limits>
 #include <utility>
 
+#include "physics/momentum_multigrid.hpp"
 #include "physics/tangential_approximate_inverse.hpp"
 
 namespace curlew {
@@ -23,12 +24,15 @@ MomentumSolver::MomentumSolver(const Executor& executor, const Mesh& mesh, const
                                const ViscousForm& viscous_form)
     : domain_(mesh.domain()),
       matrices_(executor, mesh, boundaries, mass, viscous_form),
-      preconditioner_(matrices_, true, settings.momentum_preconditioning != Preconditioning::None),
       solver_(executor, mesh.domain().extent<Face>(), settings.momentum),
       solve_history_(executor, [this](Change& change) { matrices_.keep_free_part(change); }),
       close_history_(executor, [this](Change& change) { matrices_.keep_free_tangential_part(change); }),
       transposed_history_(executor, [this](Change& change) { matrices_.keep_free_tangential_part(change); }) {
   const bool preconditions = settings.momentum_preconditioning != Preconditioning::None;
+  if (settings.momentum_preconditioning == Preconditioning::Multigrid)
+    preconditioner_ = std::make_unique<MomentumMultigrid>(matrices_);
+  else
+    preconditioner_ = std::make_unique<FaceJacobi>(matrices_, true, preconditions);
   if (preconditions && has_only_simplices(mesh)) {
     tangential_preconditioner_ = std::make_unique<TangentialApproximateInverse>(matrices_);
   } else {
@@ -59,10 +63,10 @@ SolveReport MomentumSolver::solve(Real mass_factor, Real viscous_factor, const D
   const MomentumSystem inertia(matrices_, 1, 0);
   Recall<Change> recall;
   if (of_step) recall = {&solve_history_, {mass_factor, viscous_factor, &inertia}};
-  preconditioner_.set(mass_factor, viscous_factor);
+  preconditioner_->set(mass_factor, viscous_factor);
   // A force may come and go faster than fluxes do: what the guess has of it is all that can be large.
   const Real noise = force == nullptr ? 0 : rounding * viscous_factor * matrices_.norm_of_friction(velocity);
-  return solver_.solve("momentum", system, preconditioner_, velocity, noise, recall);
+  return solver_.solve("momentum", system, *preconditioner_, velocity, noise, recall);
 }
 
 void MomentumSolver::forget() {

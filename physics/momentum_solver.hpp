@@ -3,8 +3,8 @@
 
 #include <memory>
 
+#include "physics/face_jacobi.hpp"
 #include "physics/flow_state.hpp"
-#include "physics/momentum_systems.hpp"
 
 namespace curlew {
 
@@ -39,7 +39,7 @@ class MomentumSolver {
  private:
   const Domain& domain_;
   MomentumMatrices matrices_;
-  FaceJacobi preconditioner_;
+  std::unique_ptr<FaceJacobi> preconditioner_;
   std::unique_ptr<RefinedPreconditioner<FaceVelocity>> tangential_preconditioner_;
   RefinedConjugateGradient<FaceVelocity> solver_;
   SolutionHistory<FaceVectors<float>> solve_history_, close_history_, transposed_history_;

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <utility>
 
 #include "operators/flux_mass.hpp"
 #include "operators/viscous_form.hpp"
@@ -43,6 +42,7 @@ class MomentumMatrices {
   friend class MomentumSystem;
   friend class TangentialSystem;
   friend class FaceJacobi;
+  friend class MomentumMultigrid;
   friend class TangentialApproximateInverse;
   friend class StreamMatrices;
   friend class StreamSystem;
@@ -152,32 +152,6 @@ class TangentialSystem : public FaceSystem<TangentialSystem> {
   const FaceVelocity* source_;
   FaceVelocity* force_;
   bool force_known_;
-};
-
-/// z = r divided by the diagonal of a M + b K: by one number along a face's normal and by another across it,
-/// on what is free. Their inverses are kept, in single precision for either precision of r.
-class FaceJacobi : public RefinedPreconditioner<FaceVelocity> {
- public:
-  /// `along_normals`: where fluxes are free too; `scaled`: false for z = r. Before the first use set() is to
-  /// be called.
-  FaceJacobi(const MomentumMatrices& matrices, bool along_normals, bool scaled);
-  /// Of the matrix with these factors from now on. What was before does not matter.
-  void set(Real mass_factor, Real viscous_factor);
-  void apply(const FaceVectors<float>& r, FaceVectors<float>& z) const override;
-  void apply(const FaceVectors<Real>& r, FaceVectors<Real>& z) const override;
-  void apply_with_product(const FaceVectors<float>& r, FaceVectors<float>& z,
-                          BinnedSum* product) const override;
-  void apply_with_product(const FaceVectors<Real>& r, FaceVectors<Real>& z,
-                          BinnedSum* product) const override;
-
- private:
-  template <class T>
-  auto kernel(const FaceVectors<T>& r, FaceVectors<T>& z) const;
-
-  const MomentumMatrices& matrices_;
-  bool along_normals_, scaled_;
-  std::pair<Real, Real> factors_ = {0, 0};  // that the inverses are of
-  Field<Face, float> along_, across_;       // 0 for what is not free
 };
 
 }  // namespace curlew

@@ -57,7 +57,8 @@ class MultigridInSingle {
  public:
   /// `matrix`, `whole` as above. `stiffness`: none for numbers, and for vectors of each of the rank's own
   /// nodes a symmetric tensor b >= 0 that stands on the diagonal besides, so that what it is large for is
-  /// held there. Which of its three eigenvectors is least stiff is told apart, the other two are not.
+  /// held there. One of its three eigenvectors is told apart, the least or the stiffest, whichever is the
+  /// more different; the other two are not.
   MultigridInSingle(const Executor& executor, const Domain& domain, SymmetricMatrix matrix,
                     std::optional<std::vector<Tensor3>> stiffness, Index whole = 1000);
   ~MultigridInSingle();

@@ -84,7 +84,8 @@ Eigen::Matrix3d diagonal_with(const Tensor3& stiffness, Real scale) {
   return diagonal;
 }
 
-/// The direction that is least stiff keeps its eigenvalue, the other two get their mean.
+/// The least or the stiffest direction, whichever is the more different, keeps its eigenvalue, the other two
+/// get their mean.
 std::vector<Vector4<float>> inverse_diagonals(const std::vector<Tensor3>& stiffness,
                                               const std::vector<Real>& scale) {
   std::vector<Vector4<float>> inverse(stiffness.size(), {0, 0, 0, 1});
@@ -93,11 +94,13 @@ std::vector<Vector4<float>> inverse_diagonals(const std::vector<Tensor3>& stiffn
     if (diagonal.isIdentity(0)) return;
     const Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d> modes(diagonal);
     const Eigen::Vector3d& values = modes.eigenvalues();
-    const Real across = 2 / (values[1] + values[2]);
+    const bool stiffest = values[2] - values[1] > values[1] - values[0];
+    const Eigen::Index apart = stiffest ? 2 : 0;
+    const Real across = 2 / (values[1] + values[2 - apart]);
     const Eigen::Vector3d along =
-        std::sqrt(std::max(1 / values[0] - across, Real(0))) * modes.eigenvectors().col(0);
+        std::sqrt(std::abs(1 / values[apart] - across)) * modes.eigenvectors().col(apart);
     inverse[i] = {static_cast<float>(along[0]), static_cast<float>(along[1]), static_cast<float>(along[2]),
-                  static_cast<float>(across)};
+                  static_cast<float>(stiffest ? -across : across)};
   });
   return inverse;
 }

@@ -24,20 +24,25 @@ struct Diagonal {
   CURLEW_HOST_DEVICE T divide(Id<Unknown>, T b) const { return b; }
   CURLEW_HOST_DEVICE T multiply(Id<Unknown>, T x) const { return x; }
 };
-/// For vectors a tensor whose inverse is p I + m mT, with p beside m.
+/// For vectors a tensor whose inverse is p I + m mT, with p beside m, or p I - m mT, with -p beside m.
 template <>
 struct Diagonal<Vector> {
   View<Unknown, const Vector> inverse;
   CURLEW_HOST_DEVICE Vector divide(Id<Unknown> i, Vector b) const {
     const Vector m = inverse[i];
-    return b.times(m.fourth, m.fourth) + Real(own_dot(m, b)) * m.with_fourth(0);
+    const float p = std::abs(m.fourth), along = signed_as(m, own_dot(m, b));
+    return b.times(p, p) + Real(along) * m.with_fourth(0);
   }
   /// Sherman & Morrison, Ann. Math. Stat. 21 (1950).
   CURLEW_HOST_DEVICE Vector multiply(Id<Unknown> i, Vector x) const {
     const Vector m = inverse[i];
-    const float p = m.fourth, along = own_dot(m, x) / (p + own_dot(m, m));
+    const float p = std::abs(m.fourth);
+    const float along = signed_as(m, own_dot(m, x)) / (p + signed_as(m, own_dot(m, m)));
     return Real(1 / p) * (x - Real(along) * m.with_fourth(0));
   }
+
+ private:
+  CURLEW_HOST_DEVICE static float signed_as(Vector m, float value) { return m.fourth < 0 ? -value : value; }
 };
 
 /// sum_k c_k x_k over row i of a table with one coefficient per entry. A call a row would send vectors

@@ -97,6 +97,16 @@ TEST(FlowOnRanks, has_the_bits_of_one_rank_with_both_preconditioners_of_the_pres
   }
 }
 
+TEST(FlowOnRanks, has_the_bits_of_one_rank_where_viscosity_reaches_everywhere) {
+  for (const RawMesh& raw :
+       {make_box(CellType::Triangle, {40, 30, 0}), distorted_box(CellType::Hexahedron, {6, 5, 7})}) {
+    const Parted mesh = divided(raw);
+    FlowSettings whole = channel(mesh.whole), part = channel(mesh.part);
+    whole.viscosity = part.viscosity = 100;
+    expect_same_run<ClassicalFractionalStep>(mesh, whole, part, *swirl, 2);
+  }
+}
+
 /// Cells dealt out one by one: every rank is everyone's neighbour.
 TEST(FlowOnRanks, has_the_bits_of_one_rank_on_the_worst_partition) {
   const RawMesh raw = distorted_box(CellType::Tetrahedron, {3, 3, 3});

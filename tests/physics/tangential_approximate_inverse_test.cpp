@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "mesh/box.hpp"
+#include "physics/face_jacobi.hpp"
 #include "tests/kernels/backends.hpp"
 #include "tests/physics/flow_matrices.hpp"
 #include "tests/physics/flow_setup.hpp"

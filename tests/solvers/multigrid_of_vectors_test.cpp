@@ -16,10 +16,14 @@ namespace {
 
 using Vectors = Field<Node, Vector4<float>>;
 
-/// Diffusion of the three components between the nodes of a box, on whose sides vectors are held but for one
-/// direction each: the side's normal or, if oblique, any.
+/// What of vectors is held on the sides of a box.
+enum class Held { AllButOne, One };
+
+/// Diffusion of the three components between the nodes of a box, on whose sides vectors are held in one
+/// direction each, or in all others: the side's normal or, if oblique, any.
 struct Problem {
-  Problem(CellType type, Index blocks, bool oblique) : mesh(make_box(type, {blocks, blocks, blocks})) {
+  Problem(CellType type, Index blocks, Held held, bool oblique)
+      : mesh(make_box(type, {blocks, blocks, blocks})) {
     const std::size_t nodes = at(mesh.topology().nodes().size());
     const std::vector<Real> one(at(mesh.topology().cells().size()), 1);
     matrix = NodeDiffusion(Executor::serial(), mesh, one).matrix();
@@ -37,9 +41,11 @@ struct Problem {
         if (position[k] < 1e-9 || position[k] > 1 - 1e-9) side = k;
       }
       if (side >= 0) {
-        const Eigen::Vector3d free =
+        const Eigen::Vector3d direction =
             oblique ? random.normalized() : Eigen::Vector3d(Eigen::Vector3d::Unit(side));
-        b = 5 * matrix.diagonal[n] * (Eigen::Matrix3d::Identity() - free * free.transpose());
+        const Eigen::Matrix3d along = direction * direction.transpose(),
+                              others = Eigen::Matrix3d::Identity() - along;
+        b = 5 * matrix.diagonal[n] * (held == Held::One ? along : others);
       }
       stiffness[n] = {{b(0, 0), b(0, 1), b(0, 2)}, {b(1, 0), b(1, 1), b(1, 2)}, {b(2, 0), b(2, 1), b(2, 2)}};
       const int row = static_cast<int>(n);
@@ -86,8 +92,9 @@ struct Problem {
 
 TEST(MultigridOfVectors, takes_a_fixed_part_of_the_error_in_each_cycle) {
   for (const CellType type : {CellType::Tetrahedron, CellType::Hexahedron}) {
-    for (const bool oblique : {false, true}) {
-      const Problem problem(type, 9, oblique);
+    for (const auto& [held, oblique] : std::vector<std::pair<Held, bool>>{
+             {Held::AllButOne, false}, {Held::AllButOne, true}, {Held::One, false}, {Held::One, true}}) {
+      const Problem problem(type, 9, held, oblique);
       const auto multigrid = problem.multigrid(Executor::serial());
       const Eigen::SimplicialLLT<Eigen::SparseMatrix<Real>> direct(problem.system);
       std::srand(5);
@@ -98,8 +105,8 @@ TEST(MultigridOfVectors, takes_a_fixed_part_of_the_error_in_each_cycle) {
       for (int cycle = 0; cycle < 12; ++cycle) {
         x += problem.apply(Executor::serial(), multigrid, b - problem.system * x);
         const Real after = energy(x - exact);
-        EXPECT_LE(after, 0.6 * before)
-            << "cycle " << cycle << ", type " << static_cast<int>(type) << ", oblique " << oblique;
+        EXPECT_LE(after, 0.65 * before) << "cycle " << cycle << ", type " << static_cast<int>(type)
+                                        << ", held " << static_cast<int>(held) << ", oblique " << oblique;
         before = after;
       }
     }
@@ -107,17 +114,19 @@ TEST(MultigridOfVectors, takes_a_fixed_part_of_the_error_in_each_cycle) {
 }
 
 TEST(MultigridOfVectors, is_symmetric_and_has_the_same_bits_on_every_backend) {
-  const Problem problem(CellType::Tetrahedron, 9, true);
-  const auto multigrid = problem.multigrid(Executor::serial());
-  std::srand(7);
-  const Eigen::VectorXd x = Eigen::VectorXd::Random(problem.system.rows()),
-                        y = Eigen::VectorXd::Random(problem.system.rows());
-  const Eigen::VectorXd bx = problem.apply(Executor::serial(), multigrid, x),
-                        by = problem.apply(Executor::serial(), multigrid, y);
-  EXPECT_GT(x.dot(bx), 0);
-  EXPECT_NEAR(y.dot(bx), x.dot(by), 1e-5 * std::sqrt(x.dot(bx) * y.dot(by)));
-  for (const Executor& executor : backends_beside_serial())
-    EXPECT_EQ(problem.apply(executor, problem.multigrid(executor), x), bx) << executor.name();
+  for (const Held held : {Held::AllButOne, Held::One}) {
+    const Problem problem(CellType::Tetrahedron, 9, held, true);
+    const auto multigrid = problem.multigrid(Executor::serial());
+    std::srand(7);
+    const Eigen::VectorXd x = Eigen::VectorXd::Random(problem.system.rows()),
+                          y = Eigen::VectorXd::Random(problem.system.rows());
+    const Eigen::VectorXd bx = problem.apply(Executor::serial(), multigrid, x),
+                          by = problem.apply(Executor::serial(), multigrid, y);
+    EXPECT_GT(x.dot(bx), 0);
+    EXPECT_NEAR(y.dot(bx), x.dot(by), 1e-5 * std::sqrt(x.dot(bx) * y.dot(by)));
+    for (const Executor& executor : backends_beside_serial())
+      EXPECT_EQ(problem.apply(executor, problem.multigrid(executor), x), bx) << executor.name();
+  }
 }
 
 }  // namespace
