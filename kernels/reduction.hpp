@@ -5,10 +5,12 @@
 #include <cstddef>
 #include <span>
 #include <type_traits>
+#include <utility>
+#include <vector>
 
-#include "kernels/error.hpp"
 #include "kernels/for_each.hpp"
 #include "kernels/reproducible_sum.hpp"
+#include "kernels/several_sums.hpp"
 #include "kernels/view.hpp"
 
 namespace curlew {
@@ -33,6 +35,74 @@ inline constexpr Index work_per_entity<detail::Chunk> = reduction_shape::chunk;
 
 namespace detail {
 
+#if defined(__CUDACC__)
+/// The binned sum of `term(k)` for k in [0, count), at most a chunk: the work of a block of `lanes` threads.
+template <class Term>
+__device__ void binned_sum_together(Index lane, Index count, const Term& term, BinnedSum& sum) {
+  constexpr Index lanes = reduction_shape::lanes, rows = reduction_shape::chunk / lanes;
+  // The terms wait until the largest of the chunk is known, to which all are cut.
+  __shared__ Real terms[rows][lanes];
+  std::int64_t largest = 0;
+#pragma unroll 2
+  for (Index row = 0; row < rows; ++row) {
+    const Index k = row * lanes + lane;
+    const Real value = k < count ? Real(term(k)) : Real(0);
+    terms[row][lane] = value;
+    const std::int64_t magnitude = binning::magnitude_of(value);
+    largest = magnitude > largest ? magnitude : largest;
+  }
+  __shared__ std::int64_t magnitudes[lanes];
+  magnitudes[lane] = largest;
+  for (Index width = lanes / 2; width > 0; width /= 2) {
+    __syncthreads();
+    if (lane < width && magnitudes[lane + width] > magnitudes[lane])
+      magnitudes[lane] = magnitudes[lane + width];
+  }
+  __syncthreads();
+  const binning::Slicer slicer(magnitudes[0]);
+  std::uint64_t top = 0, middle = 0, low = 0;
+#pragma unroll 2
+  for (Index row = 0; row < rows; ++row) {
+    if (row * lanes + lane < count) slicer.add(terms[row][lane], top, middle, low);
+  }
+  __shared__ std::uint64_t tops[lanes], middles[lanes], lows[lanes];
+  tops[lane] = top;
+  middles[lane] = middle;
+  lows[lane] = low;
+  for (Index width = lanes / 2; width > 0; width /= 2) {
+    __syncthreads();
+    if (lane < width) {
+      tops[lane] += tops[lane + width];
+      middles[lane] += middles[lane + width];
+      lows[lane] += lows[lane + width];
+    }
+  }
+  if (lane == 0) sum = BinnedSum(slicer, static_cast<std::uint64_t>(count), tops[0], middles[0], lows[0]);
+}
+
+/// The sum of parts [first, last): the work of a block of `lanes` threads.
+__device__ inline void merged_sum_together(Index lane, View<Chunk, const BinnedSum> parts, Index first,
+                                           Index last, BinnedSum& sum) {
+  constexpr Index lanes = reduction_shape::lanes;
+  alignas(BinnedSum) __shared__ unsigned char memory[lanes * sizeof(BinnedSum)];
+  auto* const of_lane = reinterpret_cast<BinnedSum*>(memory);
+  of_lane[lane] = BinnedSum();
+  for (Index k = first + lane; k < last; k += lanes) of_lane[lane].add(parts[Id<Chunk>(k)]);
+  for (Index width = lanes / 2; width > 0; width /= 2) {
+    __syncthreads();
+    if (lane < width) of_lane[lane].add(of_lane[lane + width]);
+  }
+  if (lane == 0) sum = of_lane[0];
+}
+#endif
+
+/// The sum of parts [first, last): one thread's work.
+inline BinnedSum merged_sum(View<Chunk, const BinnedSum> parts, Index first, Index last) {
+  BinnedSum sum;
+  for (Index k = first; k < last; ++k) sum.add(parts[Id<Chunk>(k)]);
+  return sum;
+}
+
 /// Sum of one chunk of terms.
 template <class E, class Term>
 struct SumOnChunk {
@@ -50,49 +120,11 @@ struct SumOnChunk {
 
 #if defined(__CUDACC__)
   __device__ void together(Id<Chunk> c, Index lane) const {
-    constexpr Index rows = reduction_shape::chunk / lanes;
     const Index first = range.first() + c.value() * reduction_shape::chunk;
     const Index left = range.last() - first;
     const Index count = left < reduction_shape::chunk ? left : reduction_shape::chunk;
-    // The terms wait until the largest of the chunk is known, to which all are cut.
-    __shared__ Real terms[rows][lanes];
-    std::int64_t largest = 0;
-#pragma unroll 2
-    for (Index row = 0; row < rows; ++row) {
-      const Index k = row * lanes + lane;
-      const Real value = k < count ? Real(term(Id<E>(first + k))) : Real(0);
-      terms[row][lane] = value;
-      const std::int64_t magnitude = binning::magnitude_of(value);
-      largest = magnitude > largest ? magnitude : largest;
-    }
-    __shared__ std::int64_t magnitudes[lanes];
-    magnitudes[lane] = largest;
-    for (Index width = lanes / 2; width > 0; width /= 2) {
-      __syncthreads();
-      if (lane < width && magnitudes[lane + width] > magnitudes[lane])
-        magnitudes[lane] = magnitudes[lane + width];
-    }
-    __syncthreads();
-    const binning::Slicer slicer(magnitudes[0]);
-    std::uint64_t top = 0, middle = 0, low = 0;
-#pragma unroll 2
-    for (Index row = 0; row < rows; ++row) {
-      if (row * lanes + lane < count) slicer.add(terms[row][lane], top, middle, low);
-    }
-    __shared__ std::uint64_t tops[lanes], middles[lanes], lows[lanes];
-    tops[lane] = top;
-    middles[lane] = middle;
-    lows[lane] = low;
-    for (Index width = lanes / 2; width > 0; width /= 2) {
-      __syncthreads();
-      if (lane < width) {
-        tops[lane] += tops[lane + width];
-        middles[lane] += middles[lane + width];
-        lows[lane] += lows[lane + width];
-      }
-    }
-    if (lane == 0)
-      sums[c] = BinnedSum(slicer, static_cast<std::uint64_t>(count), tops[0], middles[0], lows[0]);
+    binned_sum_together(
+        lane, count, [&](Index k) -> Real { return term(Id<E>(first + k)); }, sums[c]);
   }
 #endif
 };
@@ -107,25 +139,59 @@ struct MergedSumOnChunk {
 
   void operator()(Id<Chunk> c) const {
     const Index first = c.value() * reduction_shape::chunk;
-    const Index last = std::min(first + reduction_shape::chunk, count);
-    BinnedSum sum;
-    for (Index k = first; k < last; ++k) sum.add(parts[Id<Chunk>(k)]);
-    sums[c] = sum;
+    sums[c] = merged_sum(parts, first, std::min(first + reduction_shape::chunk, count));
   }
 
 #if defined(__CUDACC__)
   __device__ void together(Id<Chunk> c, Index lane) const {
     const Index first = c.value() * reduction_shape::chunk;
     const Index last = first + reduction_shape::chunk < count ? first + reduction_shape::chunk : count;
-    alignas(BinnedSum) __shared__ unsigned char memory[lanes * sizeof(BinnedSum)];
-    auto* const of_lane = reinterpret_cast<BinnedSum*>(memory);
-    of_lane[lane] = BinnedSum();
-    for (Index k = first + lane; k < last; k += lanes) of_lane[lane].add(parts[Id<Chunk>(k)]);
-    for (Index width = lanes / 2; width > 0; width /= 2) {
-      __syncthreads();
-      if (lane < width) of_lane[lane].add(of_lane[lane + width]);
-    }
-    if (lane == 0) sums[c] = of_lane[0];
+    merged_sum_together(lane, parts, first, last, sums[c]);
+  }
+#endif
+};
+
+/// Sum of one chunk of one of several sums.
+template <class S, class E, class Terms>
+struct SumsOnChunk {
+  Terms terms;
+  View<Chunk, const ChunkOfSum> chunks;
+  View<Chunk, BinnedSum> sums;
+
+  static constexpr Index lanes = reduction_shape::lanes;
+
+  void operator()(Id<Chunk> c) const {
+    const ChunkOfSum chunk = chunks[c];
+    const auto term = terms(Id<S>(chunk.sum));
+    sums[Id<Chunk>(chunk.place)] =
+        binned_sum(chunk.last - chunk.first, [&](Index k) -> Real { return term(Id<E>(chunk.first + k)); });
+  }
+
+#if defined(__CUDACC__)
+  __device__ void together(Id<Chunk> c, Index lane) const {
+    const ChunkOfSum chunk = chunks[c];
+    const auto term = terms(Id<S>(chunk.sum));
+    binned_sum_together(
+        lane, chunk.last - chunk.first, [&](Index k) -> Real { return term(Id<E>(chunk.first + k)); },
+        sums[Id<Chunk>(chunk.place)]);
+  }
+#endif
+};
+
+/// One of several sums, of what its chunks gave.
+template <class S>
+struct MergedSumOnSum {
+  View<Chunk, const BinnedSum> parts;
+  View<S, const Index> start;
+  View<S, BinnedSum> sums;
+
+  static constexpr Index lanes = reduction_shape::lanes;
+
+  void operator()(Id<S> s) const { sums[s] = merged_sum(parts, start[s], start[Id<S>(s.value() + 1)]); }
+
+#if defined(__CUDACC__)
+  __device__ void together(Id<S> s, Index lane) const {
+    merged_sum_together(lane, parts, start[s], start[Id<S>(s.value() + 1)], sums[s]);
   }
 #endif
 };
@@ -238,17 +304,17 @@ void add_own_sum(const Executor& executor, Range<E> range, const Term& term, Bin
            AddToSum{View<Chunk, const BinnedSum>(own, 1), View<Chunk, BinnedSum>(result, 1)});
 }
 
-/// How many sums the ranks bring together at once, at most.
-inline constexpr std::size_t most_sums = 4;
-
 /// Makes sums of what every rank has out of what this one has, in the memory of the executor.
 inline void sum_over_ranks(const Executor& executor, BinnedSum* sums, std::size_t count = 1) {
   if (executor.is_alone()) return;
-  REQUIRE(count <= most_sums, "too many sums at once");
-  BinnedSum values[most_sums];
-  copy_bytes(values, MemorySpace::Host, sums, executor.space(), count * sizeof(BinnedSum));
-  executor.ranks()->sums({values, count});
-  copy_bytes(sums, executor.space(), values, MemorySpace::Host, count * sizeof(BinnedSum));
+  constexpr std::size_t most_at_once = 16;
+  BinnedSum values[most_at_once];
+  for (std::size_t first = 0; first < count; first += most_at_once) {
+    const std::size_t size = std::min(count - first, most_at_once);
+    copy_bytes(values, MemorySpace::Host, sums + first, executor.space(), size * sizeof(BinnedSum));
+    executor.ranks()->sums({values, size});
+    copy_bytes(sums + first, executor.space(), values, MemorySpace::Host, size * sizeof(BinnedSum));
+  }
 }
 
 struct NoTerm {
@@ -298,6 +364,51 @@ template <class E, class Term>
 void sum(const Executor& executor, Range<E> range, const Term& term, BinnedSum* result) {
   detail::own_sum(executor, range, term, result);
   detail::sum_over_ranks(executor, result);
+}
+
+template <class S, class E>
+SeveralSums<S, E>::SeveralSums(const Executor& executor, std::span<const Range<E>> ranges)
+    : executor_(executor), sums_(executor.space(), ranges.size()) {
+  std::vector<Index> starts{0};
+  for (const Range<E> range : ranges)
+    starts.push_back(starts.back() + std::max(reduction_shape::chunks(range.size()), Index(1)));
+  // The first chunks of all sums, then the second ones: where sums go over the same entities, what they read
+  // of these is close by.
+  std::vector<detail::ChunkOfSum> chunks;
+  for (Index c = 0; chunks.size() < at(starts.back()); ++c) {
+    for (std::size_t s = 0; s < ranges.size(); ++s) {
+      if (c >= starts[s + 1] - starts[s]) continue;
+      const Index first = ranges[s].first() + c * reduction_shape::chunk;
+      const Index last = std::min(first + reduction_shape::chunk, ranges[s].last());
+      chunks.push_back({static_cast<Index>(s), first, last, starts[s] + c});
+    }
+  }
+  chunks_ = ConstantArray<detail::ChunkOfSum>(std::move(chunks));
+  starts_ = ConstantArray<Index>(std::move(starts));
+}
+
+template <class S, class E>
+template <class Terms>
+View<S, const BinnedSum> SeveralSums<S, E>::make(const Terms& terms) const {
+  using detail::Chunk;
+  const MemorySpace space = executor_.space();
+  const Index chunks = static_cast<Index>(chunks_.size()), count = static_cast<Index>(sums_.size());
+  const View<S, BinnedSum> sums(sums_.data(), count);
+  // A sum of one chunk is what that gives.
+  const bool merges = chunks > count;
+  constexpr std::size_t size = sizeof(BinnedSum) / sizeof(Real);
+  const View<Chunk, BinnedSum> parts(
+      merges ? reinterpret_cast<BinnedSum*>(executor_.reduction_scratch(chunks_.size() * size))
+             : sums_.data(),
+      chunks);
+  const View<Chunk, const detail::ChunkOfSum> table(chunks_.data(space), chunks);
+  for_each(executor_, Range<Chunk>(0, chunks), detail::SumsOnChunk<S, E, Terms>{terms, table, parts});
+  if (merges) {
+    const View<S, const Index> starts(starts_.data(space), count + 1);
+    for_each(executor_, Range<S>(0, count), detail::MergedSumOnSum<S>{parts, starts, sums});
+  }
+  detail::sum_over_ranks(executor_, sums_.data(), sums_.size());
+  return sums;
 }
 
 /// Sum of terms on the host, of these ranks.

@@ -45,7 +45,7 @@ struct AddVelocityOfLoopsOnFace {
 };
 
 template <class T>
-struct CirculationOfEntry {
+struct CirculationAtEntry {
   View<LoopEntry, const Index> entry;
   View<Face, const T> circulation;
   CURLEW_HOST_DEVICE Real operator()(Id<LoopEntry> k) const {
@@ -54,22 +54,36 @@ struct CirculationOfEntry {
   }
 };
 
+template <class T>
+struct CirculationsRoundLoops {
+  CirculationAtEntry<T> at_entry;
+  CURLEW_HOST_DEVICE CirculationAtEntry<T> operator()(Id<Loop>) const { return at_entry; }
+};
+
+struct ValueOfSumOnLoop {
+  View<Loop, const BinnedSum> sum;
+  View<Loop, Real> value;
+  CURLEW_HOST_DEVICE void operator()(Id<Loop> l) const { value[l] = sum[l].value(); }
+};
+
 }  // namespace
 
 CurlWithLoops::CurlWithLoops(const Executor& executor, const Mesh& mesh,
                              const std::vector<std::vector<SignedId<Face>>>& loops)
-    : executor_(executor), curl_(executor, mesh.topology()) {
+    : executor_(executor), curl_(executor, mesh.topology()), sums_(executor, {}) {
   const Range<Face> own = mesh.domain().halo<Face>().owned();
   std::map<Index, std::vector<Index>> loops_of_face;
   std::vector<Index> entries;
+  std::vector<Range<LoopEntry>> entries_of_loop;
   for (std::size_t l = 0; l < loops.size(); ++l) {
     const Index first = static_cast<Index>(entries.size());
     for (const auto [f, sign] : loops[l]) {
       loops_of_face[f.value()].push_back(incidence_entry::make(static_cast<Index>(l), sign < 0));
       if (own.contains(f)) entries.push_back(incidence_entry::make(f.value(), sign < 0));
     }
-    entries_of_loop_.emplace_back(first, static_cast<Index>(entries.size()));
+    entries_of_loop.emplace_back(first, static_cast<Index>(entries.size()));
   }
+  sums_ = SeveralSums<Loop, LoopEntry>(executor, entries_of_loop);
   entries_ = ConstantArray<Index>(std::move(entries));
   std::vector<Index> faces, starts{0}, rows;
   for (const auto& [face, row] : loops_of_face) {
@@ -98,19 +112,18 @@ void CurlWithLoops::add_loops(const PrimalCochain<Loop>& through, const Field<Fa
 void CurlWithLoops::apply_transpose(const DualCochain<Face>& circulation, DualCochain<Edge>& rotation,
                                     DualCochain<Loop>& round) const {
   curl_.apply_transpose(circulation, rotation);
-  if (!entries_of_loop_.empty()) round.copy_from_host(circulation_round_loops(circulation));
+  set_circulation_round_loops(circulation, round);
 }
 
 template <class T>
-std::vector<Real> CurlWithLoops::circulation_round_loops(
-    const Field<Face, T, Cochain::Dual>& circulation) const {
+void CurlWithLoops::set_circulation_round_loops(const Field<Face, T, Cochain::Dual>& circulation,
+                                                DualCochain<Loop>& round) const {
+  if (round.size() == 0) return;
   // A loop may go through many faces of many ranks: its sum is a reduction.
   const View<LoopEntry, const Index> entry(entries_.data(executor_.space()),
                                            static_cast<Index>(entries_.size()));
-  std::vector<Real> round;
-  for (const Range<LoopEntry> entries : entries_of_loop_)
-    round.push_back(sum(executor_, entries, CirculationOfEntry<T>{entry, circulation.view()}));
-  return round;
+  const CirculationsRoundLoops<T> circulations{{entry, circulation.view()}};
+  for_each(executor_, round.range(), ValueOfSumOnLoop{sums_.make(circulations), round.view()});
 }
 
 using Loops = PrimalCochain<Loop>;
@@ -118,8 +131,8 @@ template void CurlWithLoops::add_loops(const Loops&, const Field<Face, float>&, 
                                        FaceVectors<float>&) const;
 template void CurlWithLoops::add_loops(const Loops&, const Field<Face, Real>&, const FaceVectors<Real>&,
                                        FaceVectors<Real>&) const;
-template std::vector<Real> CurlWithLoops::circulation_round_loops(
-    const Field<Face, float, Cochain::Dual>&) const;
-template std::vector<Real> CurlWithLoops::circulation_round_loops(const DualCochain<Face>&) const;
+template void CurlWithLoops::set_circulation_round_loops(const Field<Face, float, Cochain::Dual>&,
+                                                         DualCochain<Loop>&) const;
+template void CurlWithLoops::set_circulation_round_loops(const DualCochain<Face>&, DualCochain<Loop>&) const;
 
 }  // namespace curlew

@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "kernels/several_sums.hpp"
 #include "mesh/harmonic_fluxes.hpp"
 #include "operators/incidence_operator.hpp"
 #include "solvers/face_velocity.hpp"
@@ -41,7 +42,8 @@ class CurlWithLoops {
                        DualCochain<Loop>& round) const;
   /// Its part: the circulation round each loop.
   template <class T>
-  std::vector<Real> circulation_round_loops(const Field<Face, T, Cochain::Dual>& circulation) const;
+  void set_circulation_round_loops(const Field<Face, T, Cochain::Dual>& circulation,
+                                   DualCochain<Loop>& round) const;
 
  private:
   View<LoopedFace, const Index> looped_faces() const {
@@ -52,8 +54,8 @@ class CurlWithLoops {
   Curl curl_;
   IncidenceTable<LoopedFace, Loop> loops_of_face_;
   ConstantArray<Index> looped_faces_;
-  std::vector<Range<LoopEntry>> entries_of_loop_;
   ConstantArray<Index> entries_;  // as in an IncidenceTable
+  SeveralSums<Loop, LoopEntry> sums_;
 };
 
 }  // namespace curlew

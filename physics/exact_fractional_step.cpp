@@ -51,12 +51,6 @@ void round_to_multiples(Real quantum, F& field) {
   for_each(field.executor(), field.range(), RoundedOnEntity<typename F::Entity>{quantum, field.view()});
 }
 
-struct InSingleOnEdge {
-  View<Edge, const Real> value;
-  View<Edge, float> rounded;
-  CURLEW_HOST_DEVICE void operator()(Id<Edge> e) const { rounded[e] = static_cast<float>(value[e]); }
-};
-
 struct ScaledSquareOfFace {
   View<Face, const Real> scale;
   View<Face, const Vector3> v;
@@ -212,32 +206,20 @@ void ExactFractionalStep::find_harmonic_flows() {
   RefinedConjugateGradient<StreamVelocity> solver(zero_like<Paired<StreamVelocity>>(unknown_), control);
   set_preconditioner(1, 0);
   const DualCochain<Face> circulation(executor_, change_.extent(), "circulation", "m3/s2");
-  HarmonicFlows harmonic;
-  for (std::size_t l = 0; l < loops_.size(); ++l) {
-    std::vector<Real> round_loops(loops_.size(), 0);
-    round_loops[l] = 1;
-    const StreamSystem::Sources sources{circulation, change_, velocity_, round_loops};
+  auto harmonic = std::make_unique<HarmonicFlows>(unknown_);
+  auto round_loop = zero_like<DualCochain<Loop>>(unknown_.loop);
+  for (const Id<HarmonicFlow> k : harmonic->range()) {
+    std::vector<Real> unit(loops_.size(), 0);
+    unit[at(k.value())] = 1;
+    round_loop.copy_from_host(unit);
+    const StreamSystem::Sources sources{circulation, change_, velocity_, &round_loop};
     set_to_zero(unknown_);
     solver.solve("harmonic flux", StreamSystem(matrices_, 1, 0, &sources), *preconditioner_, unknown_, 0, {});
-    HarmonicFlow flow{zero_like<Field<Edge, float, Cochain::Primal>>(unknown_.stream), alike(unknown_.loop)};
-    for_each(executor_, flow.stream.range(),
-             InSingleOnEdge{std::as_const(unknown_.stream).view(), flow.stream.view()});
-    copy(unknown_.loop, flow.loop);
-    harmonic.flows.push_back(std::move(flow));
+    harmonic->set(k, unknown_);
   }
-  const StreamSystem mass(matrices_, 1, 0), viscous(matrices_, 0, 1);
   auto flow = zero_like<StreamVectors<float>>(unknown_);
   auto image = zero_like<Paired<StreamVectors<float>>>(unknown_);
-  for (const auto& [stream, loop] : harmonic.flows) {
-    copy(stream, flow.stream);
-    copy(loop, flow.loop);
-    for (const auto& [matrix, energies] :
-         {std::pair(&mass, &harmonic.mass), std::pair(&viscous, &harmonic.viscous)}) {
-      matrix->apply(flow, image);
-      const std::vector<Real> products = harmonic.products_with<float>(image);
-      energies->insert(energies->end(), products.begin(), products.end());
-    }
-  }
+  harmonic->set_energies(StreamSystem(matrices_, 1, 0), StreamSystem(matrices_, 0, 1), flow, image);
   preconditioner_->set_harmonic(std::move(harmonic));
   preconditioner_for_ = {-1, -1};
 }

@@ -126,6 +126,15 @@ struct SquaredSourceOfEdge {
   }
 };
 
+/// The same of what is given round a loop.
+struct SquaredSourceOfLoop {
+  View<Loop, const Real> given, residual;
+  CURLEW_HOST_DEVICE Real operator()(Id<Loop> l) const {
+    const Real taken = given[l] - residual[l];
+    return given[l] * given[l] + taken * taken;
+  }
+};
+
 template <class T>
 struct AddOnEdge {
   Real factor;
@@ -218,13 +227,12 @@ void StreamSystem::apply_to(const StreamVectors<T>& x, Paired<StreamVectors<T>>&
   set_force(velocity.owned(), product != nullptr ? &sum : nullptr);
   set_force(Range<Face>(velocity.owned().last(), velocity.size()), nullptr);
   if (product != nullptr) sum.finish();
-  set_rotation(circulation, y.stream, y.loop, {});
+  set_rotation(circulation, y.stream, y.loop);
 }
 
 template <class T>
 void StreamSystem::set_rotation(const Field<Face, T, Cochain::Dual>& circulation,
-                                Field<Edge, T, Cochain::Dual>& rotation, DualCochain<Loop>& round,
-                                std::span<const Real> given) const {
+                                Field<Edge, T, Cochain::Dual>& rotation, DualCochain<Loop>& round) const {
   const MomentumMatrices& m = matrices_.momentum_;
   const MemorySpace space = m.executor_.space();
   m.mesh_.topology().faces_of_edge().visit_parts(space, rotation.owned(), [&](Range<Edge> range, auto rows) {
@@ -232,10 +240,11 @@ void StreamSystem::set_rotation(const Field<Face, T, Cochain::Dual>& circulation
              RotationOnEdge<T, decltype(rows)>{rows, std::as_const(matrices_.free_).view(),
                                                circulation.view(), rotation.view()});
   });
-  if (round.size() == 0) return;
-  std::vector<Real> sums = matrices_.curl_.circulation_round_loops(circulation);
-  for (std::size_t l = 0; l < given.size(); ++l) sums[l] += given[l];
-  round.copy_from_host(sums);
+  matrices_.curl_.set_circulation_round_loops(circulation, round);
+}
+
+void StreamSystem::add_given(DualCochain<Loop>& round) const {
+  if (sources_->round_loops != nullptr) linear_combination(1, *sources_->round_loops, 1, round);
 }
 
 void StreamSystem::apply(const StreamVectors<float>& x, Paired<StreamVectors<float>>& y) const {
@@ -270,22 +279,22 @@ void StreamSystem::set_residual(const StreamVelocity& x, Paired<StreamVelocity>&
                  viscous_factor_, m.hold(), m.area(), sources_->circulation.view(),
                  std::as_const(m.gathered_).view(), matrices_.circulation_.view(), r.velocity.view()});
   });
-  set_rotation(matrices_.circulation_, r.stream, r.loop, sources_->round_loops);
+  set_rotation(matrices_.circulation_, r.stream, r.loop);
+  add_given(r.loop);
 }
 
 Real StreamSystem::norm_of_sources(const StreamVelocity&, const Paired<StreamVelocity>& r,
-                                   StreamVectors<float>&, Paired<StreamVectors<float>>&) const {
+                                   StreamVectors<float>&, Paired<StreamVectors<float>>& image) const {
   const MomentumMatrices& m = matrices_.momentum_;
   Real squared = inner_product(r.velocity, r.velocity);
   squared += sum(m.executor_, r.stream.owned(),
                  SquaredSourceOfEdge{m.mesh_.topology().faces_of_edge().view(m.executor_.space()),
                                      std::as_const(matrices_.free_).view(), sources_->circulation.view(),
                                      r.stream.view()});
-  std::vector<Real> given = matrices_.curl_.circulation_round_loops(sources_->circulation);
-  for (std::size_t l = 0; l < sources_->round_loops.size(); ++l) given[l] += sources_->round_loops[l];
-  const std::vector<Real> residual = r.loop.to_host();
-  for (std::size_t l = 0; l < given.size(); ++l)
-    squared += given[l] * given[l] + (given[l] - residual[l]) * (given[l] - residual[l]);
+  matrices_.curl_.set_circulation_round_loops(sources_->circulation, image.loop);
+  add_given(image.loop);
+  squared +=
+      sum(m.executor_, r.loop.owned(), SquaredSourceOfLoop{std::as_const(image.loop).view(), r.loop.view()});
   return std::sqrt(squared);
 }
 

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <span>
 #include <vector>
 
 #include "physics/curl_with_loops.hpp"
@@ -51,12 +50,12 @@ class StreamMatrices {
 class StreamSystem : public RefinedSystem<StreamVelocity> {
  public:
   /// What drives a change of flow: circulations, and the fluxes and tangential velocities that it begins
-  /// with; of all of these ghosts are right. `round_loops`: further circulations round loops, none if empty.
+  /// with; of all of these ghosts are right. `round_loops`: further circulations round loops; null: none.
   struct Sources {
     const DualCochain<Face>& circulation;
     const PrimalCochain<Face>& flux;
     const FaceVelocity& velocity;
-    std::span<const Real> round_loops = {};
+    const DualCochain<Loop>* round_loops = nullptr;
   };
   /// `sources`: null where no residual is asked for.
   StreamSystem(const StreamMatrices& matrices, Real mass_factor, Real viscous_factor,
@@ -84,10 +83,12 @@ class StreamSystem : public RefinedSystem<StreamVelocity> {
   void apply_to(const StreamVectors<T>& x, Paired<StreamVectors<T>>& y, BinnedSum* product) const;
   template <class T>
   void add_in(Real factor, const StreamVectors<T>& e, StreamVelocity& x) const;
-  /// Rotation on free edges and circulation round loops, with what is given round them.
+  /// Rotation on free edges and circulation round loops.
   template <class T>
   void set_rotation(const Field<Face, T, Cochain::Dual>& circulation, Field<Edge, T, Cochain::Dual>& rotation,
-                    DualCochain<Loop>& round, std::span<const Real> given) const;
+                    DualCochain<Loop>& round) const;
+  /// Adds what is given round loops besides.
+  void add_given(DualCochain<Loop>& round) const;
 
   const StreamMatrices& matrices_;
   Real mass_factor_, viscous_factor_;

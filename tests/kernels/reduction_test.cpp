@@ -191,6 +191,61 @@ TEST(Sum, of_terms_too_small_to_count_is_zero) {
   EXPECT_EQ(sum_of({1e-290, 1e-320}), 1e-290);
 }
 
+struct Row;
+struct TermOfCell {
+  Real factor;
+  View<Cell, const Real> value;
+  CURLEW_HOST_DEVICE Real operator()(Id<Cell> c) const { return factor * value[c]; }
+};
+struct TermsOfRows {
+  View<Cell, const Real> value;
+  CURLEW_HOST_DEVICE TermOfCell operator()(Id<Row> r) const {
+    return {static_cast<Real>(r.value() + 1), value};
+  }
+};
+
+TEST(SeveralSums, have_the_bits_of_one_sum_after_the_other_on_every_backend_and_among_many_ranks) {
+  struct ThreeRanks final : Ranks {
+    int rank() const override { return 0; }
+    int ranks() const override { return 3; }
+    void sums(std::span<BinnedSum> mine) const override {
+      for (BinnedSum& sum : mine) {
+        const BinnedSum own = sum;
+        sum.add(own);
+        sum.add(own);
+      }
+    }
+    Real maximum(Real mine) const override { return mine; }
+  };
+  const Index chunk = reduction_shape::chunk;
+  const std::vector<Real> values = random_values(20000);
+  std::vector<Range<Cell>> one_chunk_each, all;
+  for (Index k = 0; k < 40; ++k) one_chunk_each.emplace_back(37 * k, 37 * k + 1 + k % 5);
+  one_chunk_each.emplace_back(7, 7 + chunk);
+  all = one_chunk_each;
+  for (const Range<Cell> range : {Range<Cell>(0, 20000), Range<Cell>(11, 11), Range<Cell>(5, 6 + chunk),
+                                  Range<Cell>(3, 3 + 3 * chunk), Range<Cell>(0, 20000)})
+    all.push_back(range);
+  for (const std::vector<Range<Cell>>& ranges : {one_chunk_each, all, std::vector<Range<Cell>>{}}) {
+    std::vector<Executor> executors = all_backends();
+    executors.push_back(Executor::serial().among(std::make_shared<ThreeRanks>()));
+    executors.push_back(Executor::debug_device().among(std::make_shared<ThreeRanks>()));
+    for (const Executor& executor : executors) {
+      Field<Cell> field(executor, 20000, "x", "1");
+      field.copy_from_host(values);
+      const SeveralSums<Row, Cell> sums(executor, ranges);
+      const View<Cell, const Real> view = std::as_const(field).view();
+      const View<Row, const BinnedSum> place = sums.make(TermsOfRows{view});
+      std::vector<BinnedSum> made(ranges.size());
+      copy_bytes(made.data(), MemorySpace::Host, place.data(), executor.space(),
+                 made.size() * sizeof(BinnedSum));
+      for (std::size_t k = 0; k < ranges.size(); ++k)
+        EXPECT_EQ(made[k].value(), sum(executor, ranges[k], TermOfCell{static_cast<Real>(k + 1), view}))
+            << executor.name() << " " << k;
+    }
+  }
+}
+
 TEST(Sum, of_nothing_is_zero) {
   const Field<Cell> x(Executor::serial(), 0, "x", "1");
   EXPECT_EQ(inner_product(x, x), 0.0);

@@ -3,14 +3,19 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <memory>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
+#include "kernels/launch_sequence.hpp"
 #include "mesh/gathered_dual_tree.hpp"
 #include "physics/stream_preconditioner.hpp"
 #include "tests/kernels/backends.hpp"
+#include "tests/mesh/block_shapes.hpp"
 #include "tests/physics/flow_matrices.hpp"
 #include "tests/physics/flow_setup.hpp"
 
@@ -186,8 +191,10 @@ TEST_P(StreamOnShelf, refinement_solves_the_dense_system_far_beyond_single_preci
   circulation.copy_from_host(arbitrary(faces_, 11));
   flux.copy_from_host(arbitrary(faces_, 13));
   velocity.copy_from_host(arbitrary_vectors(mesh_, faces_, 17));
-  std::vector<Real> round_loops(on_.loops.size(), 0.5);
-  const StreamSystem::Sources sources{circulation, flux, velocity, round_loops};
+  DualCochain<Loop> round_loops(Executor::serial(), static_cast<Index>(on_.loops.size()), "round loops",
+                                "m3/s2");
+  round_loops.fill(0.5);
+  const StreamSystem::Sources sources{circulation, flux, velocity, &round_loops};
   const StreamSystem system(*on_.matrices, a, b, &sources);
 
   // v with the fluxes' normal parts.
@@ -237,6 +244,175 @@ TEST_P(StreamOnShelf, refinement_solves_the_dense_system_far_beyond_single_preci
   }
   const VectorXd tangential = column_of(x.velocity.to_host(), d_);
   EXPECT_LE((tangential - free_tangential_ * tangential).norm(), 1e-12 * tangential.norm());
+}
+
+/// A block with so many tunnels side by side.
+Mesh with_tunnels(int tunnels) {
+  return blocks(CellType::Hexahedron, {2 * tunnels + 1, 3, 2},
+                [](int x, int y, int) { return x % 2 == 0 || y != 1; });
+}
+
+/// Arbitrary flows on free edges and through loops, rounded as they are kept.
+std::unique_ptr<HarmonicFlows> arbitrary_flows(const OnBackend& on, const Mesh& mesh, MatrixXd* columns) {
+  auto flow = on.vectors<StreamVelocity>(mesh);
+  auto flows = std::make_unique<HarmonicFlows>(flow);
+  const Index edges = flow.stream.size(), loops = flow.loop.size();
+  if (columns != nullptr) *columns = MatrixXd::Zero(edges + loops, loops);
+  for (const Id<HarmonicFlow> k : flows->range()) {
+    std::vector<Real> stream = arbitrary(edges, 2 + k.value());
+    for (std::size_t e = 0; e < stream.size(); ++e)
+      stream[e] = on.free[e] != 0 ? static_cast<Real>(static_cast<float>(stream[e])) : 0;
+    const std::vector<Real> loop = arbitrary(loops, 31 + k.value());
+    flow.stream.copy_from_host(stream);
+    flow.loop.copy_from_host(loop);
+    flows->set(k, flow);
+    if (columns != nullptr) columns->col(k.value()) << column_of(stream), column_of(loop);
+  }
+  auto single = on.vectors<StreamVectors<float>>(mesh);
+  auto image = on.vectors<Paired<StreamVectors<float>>>(mesh);
+  flows->set_energies(StreamSystem(*on.matrices, 1, 0), StreamSystem(*on.matrices, 0, 1), single, image);
+  return flows;
+}
+
+template <class V>
+VectorXd streams_and_loops(const V& x) {
+  const auto stream = x.stream.to_host();
+  VectorXd result(x.stream.size() + x.loop.size());
+  result << column_of(std::vector<Real>(stream.begin(), stream.end())), column_of(x.loop.to_host());
+  return result;
+}
+
+template <class T>
+void check_harmonic_flows(int tunnels) {
+  const Mesh mesh = with_tunnels(tunnels);
+  const Index edges = mesh.topology().edges().size();
+  std::vector<VectorXd> found;
+  std::vector<Real> products;
+  for (const Executor& executor : all_backends()) {
+    const OnBackend on(executor, mesh);
+    ASSERT_EQ(on.loops.size(), at(tunnels));
+    // Beside them the inverse of the identity.
+    StreamPreconditioner preconditioner(on.vectors<StreamVelocity>(mesh), nullptr, nullptr);
+    MatrixXd y;
+    preconditioner.set_harmonic(arbitrary_flows(on, mesh, &y));
+    const std::vector<Real> unit(at(std::max(edges, mesh.topology().faces().size())), 1);
+    preconditioner.set(std::span(unit).first(at(edges)), {},
+                       std::span(unit).first(at(mesh.topology().faces().size())), a, b);
+    auto r = on.vectors<Paired<StreamVectors<T>>>(mesh);
+    auto z = on.vectors<StreamVectors<T>>(mesh);
+    std::vector<T> stream;
+    for (const Real value : arbitrary(edges, 3)) stream.push_back(static_cast<T>(value));
+    r.stream.copy_from_host(stream);
+    r.loop.copy_from_host(arbitrary(tunnels, 5));
+    const VectorXd residual = streams_and_loops(r);
+    Buffer<BinnedSum> product(executor.space(), 1);
+    preconditioner.apply_with_product(r, z, product.data());
+    BinnedSum made;
+    copy_bytes(&made, MemorySpace::Host, product.data(), product.space(), sizeof made);
+    products.push_back(made.value());
+    found.push_back(streams_and_loops(z));
+    EXPECT_EQ(found.back(), found.front()) << executor.name();
+    EXPECT_EQ(products.back(), products.front()) << executor.name();
+    if (found.size() > 1) continue;
+
+    // The dense projection, with energies from products of the matrix in double precision.
+    auto x = on.vectors<StreamVectors<Real>>(mesh);
+    auto image = on.vectors<Paired<StreamVectors<Real>>>(mesh);
+    MatrixXd images(y.rows(), y.cols());
+    for (int k = 0; k < tunnels; ++k) {
+      const VectorXd of_edges = y.col(k).head(edges), of_loops = y.col(k).tail(tunnels);
+      x.stream.copy_from_host(std::vector<Real>(of_edges.begin(), of_edges.end()));
+      x.loop.copy_from_host(std::vector<Real>(of_loops.begin(), of_loops.end()));
+      StreamSystem(*on.matrices, a, b).apply(x, image);
+      images.col(k) = streams_and_loops(image);
+    }
+    const VectorXd by_flows = y * (y.transpose() * images).ldlt().solve(y.transpose() * residual);
+    VectorXd expected = by_flows;
+    expected.head(edges) += residual.head(edges);
+    EXPECT_LE((found[0] - expected).norm(), 1e-5 * by_flows.norm());
+    EXPECT_NEAR(products[0], residual.dot(found[0]), 1e-12 * residual.norm() * found[0].norm());
+    preconditioner.apply(r, z);
+    EXPECT_EQ(streams_and_loops(z), found[0]);
+  }
+}
+
+TEST(HarmonicFlows, solve_exactly_what_they_span_on_every_backend) {
+  for (const int tunnels : {1, 3}) {
+    check_harmonic_flows<float>(tunnels);
+    check_harmonic_flows<Real>(tunnels);
+  }
+}
+
+/// A system, and how often it was asked for products.
+template <class T>
+class Counted : public FusedOperator<StreamVectors<T>> {
+ public:
+  using X = StreamVectors<T>;
+  explicit Counted(const StreamSystem& system) : system_(system) {}
+  void apply(const X& x, Paired<X>& y) const override { system_.apply(x, y); }
+  void apply_transpose(const X& x, Paired<X>& y) const override { system_.apply(x, y); }
+  void apply_with_product(const X& x, Paired<X>& y, BinnedSum* product) const override {
+    ++asked;
+    system_.apply_with_product(x, y, product);
+  }
+  mutable int asked = 0;
+
+ private:
+  const StreamSystem& system_;
+};
+
+/// What iterations round tunnels come to; on devices they have to be recorded.
+template <class T>
+std::pair<int, VectorXd> iterate_on(const Executor& executor, const Mesh& mesh, bool by_multigrid) {
+  const OnBackend on(executor, mesh);
+  const auto like = on.vectors<StreamVelocity>(mesh);
+  std::unique_ptr<AuxiliarySpace> edges;
+  std::unique_ptr<TangentialChebyshev> tangential;
+  if (by_multigrid) {
+    edges =
+        std::make_unique<AuxiliarySpace>(executor, mesh, on.mass.matrix(), on.viscous_form.matrix(), on.free);
+    tangential = std::make_unique<TangentialChebyshev>(on.momentum);
+  }
+  StreamPreconditioner preconditioner(like, std::move(edges), std::move(tangential));
+  if (by_multigrid) preconditioner.set_harmonic(arbitrary_flows(on, mesh, nullptr));
+  std::vector<Real> of_edges(at(like.stream.size())), of_loops(on.loops.size(), 1),
+      of_faces(at(like.velocity.size()), 1);
+  for (std::size_t e = 0; e < of_edges.size(); ++e) of_edges[e] = on.free[e];
+  preconditioner.set(of_edges, of_loops, of_faces, a, b);
+
+  const StreamSystem system(*on.matrices, a, b);
+  const Counted<T> counted(system);
+  ConjugateGradientIteration<StreamVectors<T>> iteration(on.vectors<Paired<StreamVectors<T>>>(mesh),
+                                                         on.vectors<StreamVectors<T>>(mesh));
+  auto x = on.vectors<StreamVectors<T>>(mesh);
+  x.loop.copy_from_host(arbitrary(x.loop.size(), 5));
+  system.apply(x, iteration.residual());
+  set_to_zero(x);
+  iteration.start({.residual = 1, .target = 1e-4, .iterations = 0, .limit = 1000});
+  LaunchSequence launches(executor);
+  const ConjugateGradientState state = iterate<FusedOperator<StreamVectors<T>>, StreamVectors<T>>(
+      launches, iteration, counted, preconditioner, x);
+  EXPECT_EQ(state.ending, Ending::Converged) << executor.name();
+  EXPECT_GE(state.iterations, 5);
+  const bool on_device = executor.space() != MemorySpace::Host;
+  EXPECT_EQ(launches.repeats(), on_device) << executor.name();
+  EXPECT_EQ(counted.asked, on_device ? 2 : state.iterations) << executor.name();
+  return {state.iterations, streams_and_loops(x)};
+}
+
+// An iteration is asked for once, and once more to record it.
+TEST(StreamIteration, round_tunnels_needs_no_host_and_has_the_same_bits_on_every_backend) {
+  for (const int tunnels : {1, 3}) {
+    const Mesh mesh = with_tunnels(tunnels);
+    for (const bool by_multigrid : {true, false}) {
+      const auto single = iterate_on<float>(Executor::serial(), mesh, by_multigrid);
+      const auto wide = iterate_on<Real>(Executor::serial(), mesh, by_multigrid);
+      for (const Executor& executor : backends_beside_serial()) {
+        EXPECT_EQ(iterate_on<float>(executor, mesh, by_multigrid), single) << executor.name();
+        EXPECT_EQ(iterate_on<Real>(executor, mesh, by_multigrid), wide) << executor.name();
+      }
+    }
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(SmallShelf, StreamOnShelf, testing::ValuesIn(small_shelf()),
