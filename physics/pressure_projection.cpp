@@ -1,10 +1,9 @@
 // Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
 #include "physics/pressure_projection.hpp"
 
-#include <fmt/format.h>
-
 #include <cmath>
 #include <limits>
+#include <string>
 #include <utility>
 
 #include "kernels/vector_kernels.hpp"
@@ -139,6 +138,25 @@ class PressureProjection::Laplacian : public Operator<DualCochain<Cell>, PrimalC
   const PressureProjection& projection_;
 };
 
+/// S⁻¹ between fluxes without divergence. What a pressure balances of the residual goes from there to the
+/// pressure: it would grow beside what is left of the rest, and its rounding with it.
+class PressureProjection::ConstraintPreconditioner : public Preconditioner<PrimalCochain<Face>> {
+ public:
+  /// For the residual of the projection's iteration; `report` gets the iterations within.
+  ConstraintPreconditioner(PressureProjection& projection, DualCochain<Cell>& p, SolveReport& report)
+      : projection_(projection), p_(p), report_(report) {}
+  void apply(const DualCochain<Face>& r, PrimalCochain<Face>& z) const override {
+    DualCochain<Face>& residual = projection_.fluxes_.residual();
+    REQUIRE(&r == &residual, "only the iteration's residual gives its gradient to the pressure");
+    projection_.remove_gradient(residual, z, p_, report_);
+  }
+
+ private:
+  PressureProjection& projection_;
+  DualCochain<Cell>& p_;
+  SolveReport& report_;
+};
+
 PressureProjection::PressureProjection(const Executor& executor, const Mesh& mesh,
                                        const FlowBoundaries& boundaries, const FluxMass& mass,
                                        SolverControl control, Preconditioning preconditioning)
@@ -154,10 +172,8 @@ PressureProjection::PressureProjection(const Executor& executor, const Mesh& mes
       outflow_(executor, volume_.extent(), "net outflow", "m3/s"),
       zero_(executor, volume_.extent(), "zero", "m2/s2"),
       correction_(executor, volume_.extent(), "pressure correction", "m2/s2"),
-      residual_(executor, inverse_star_.extent(), "residual of fluxes", "m2/s2"),
-      image_(executor, inverse_star_.extent(), "image of search direction", "m2/s2"),
-      direction_(executor, inverse_star_.extent(), "search direction", "m3/s"),
-      preconditioned_(executor, inverse_star_.extent(), "preconditioned residual", "m3/s"),
+      fluxes_(DualCochain<Face>(executor, inverse_star_.extent(), "residual of fluxes", "m2/s2"),
+              PrimalCochain<Face>(executor, inverse_star_.extent(), "search direction", "m3/s")),
       null_space_(executor, volume_.extent(), boundaries.closed_part_of_cell()),
       solver_(executor, volume_.extent(), "pressure", control) {
   volume_.copy_from_host(volumes_of(mesh));
@@ -222,72 +238,57 @@ void PressureProjection::divide_by_star(const DualCochain<Face>& r, PrimalCochai
   for_each(executor_, flux.range(), DividedByStarOnFace{inverse_star_.view(), r.view(), flux.view()});
 }
 
+void PressureProjection::remove_gradient(DualCochain<Face>& r, PrimalCochain<Face>& z, DualCochain<Cell>& p,
+                                         SolveReport& report) {
+  z.fill(0);
+  divide_by_star(r, z);
+  exchange_ghosts(mesh_.domain(), z);
+  const OutflowOfCell outflow{faces_of_cell_.view(executor_.space()), std::as_const(z).view()};
+  ResidualScale scale;
+  scale.reference = std::sqrt(sum(executor_, p.owned(), TotalSquaredOfCell{outflow}));
+  scale.rounding = 4 * std::numeric_limits<Real>::epsilon() * scale.reference;
+  divergence_.apply(z, outflow_);
+  correction_.fill(0);
+  report.iterations += solve(scale, correction_).iterations;
+  for_each(executor_, r.range(),
+           AddDifferenceOnFace{cells_of_face_.view(executor_.space()), -1, inverse_star_.view(),
+                               std::as_const(correction_).view(), r.view()});
+  linear_combination(-1, correction_, 1, p);
+  divide_by_star(r, z);
+}
+
 SolveReport PressureProjection::solve_mass(const DualCochain<Face>& r, PrimalCochain<Face>& flux,
                                            DualCochain<Cell>& p, SolverControl control) {
-  const auto cells_of = cells_of_face_.view(executor_.space());
-  const auto inverse_star = std::as_const(inverse_star_).view();
-  SolveReport report;
-  // Takes from the residual the gradient that a pressure balances, and gives it to p; z = S⁻¹ r after that.
-  const auto remove_gradient = [&](const ResidualScale& scale) {
-    preconditioned_.fill(0);
-    divide_by_star(residual_, preconditioned_);
-    exchange_ghosts(mesh_.domain(), preconditioned_);
-    divergence_.apply(preconditioned_, outflow_);
-    correction_.fill(0);
-    report.iterations += solve(scale, correction_).iterations;
-    for_each(
-        executor_, residual_.range(),
-        AddDifferenceOnFace{cells_of, -1, inverse_star, std::as_const(correction_).view(), residual_.view()});
-    linear_combination(-1, correction_, 1, p);
-    divide_by_star(residual_, preconditioned_);
-  };
-  const auto scale_of_residual = [&] {
-    preconditioned_.fill(0);
-    divide_by_star(residual_, preconditioned_);
-    exchange_ghosts(mesh_.domain(), preconditioned_);
-    const OutflowOfCell outflow{faces_of_cell_.view(executor_.space()),
-                                std::as_const(preconditioned_).view()};
-    ResidualScale scale;
-    scale.reference = std::sqrt(sum(executor_, p.owned(), TotalSquaredOfCell{outflow}));
-    scale.rounding = 4 * std::numeric_limits<Real>::epsilon() * scale.reference;
-    return scale;
-  };
-
   // r - M U + Dᵀ p on free faces
+  DualCochain<Face>& residual = fluxes_.residual();
   exchange_ghosts(mesh_.domain(), flux, p);
-  mass_.apply(flux, residual_);
-  linear_combination(1, r, -1, residual_);
-  for_each(executor_, residual_.range(),
-           AddDifferenceOnFace{cells_of, 1, inverse_star, std::as_const(p).view(), residual_.view()});
-  remove_gradient(scale_of_residual());
+  mass_.apply(flux, residual);
   // The energy of what is sought sets the scale: U and the force that changes it.
-  mass_.apply(flux, image_);
-  Real rz = inner_product(residual_, preconditioned_);
-  const Real reference = std::max(rz, inner_product(image_, flux));
-  const Real target = control.relative_tolerance * control.relative_tolerance * reference;
-  copy(preconditioned_, direction_);
-  int iterations = 0;
+  const Real energy = inner_product(residual, flux);
+  linear_combination(1, r, -1, residual);
+  for_each(executor_, residual.range(),
+           AddDifferenceOnFace{cells_of_face_.view(executor_.space()), 1, inverse_star_.view(),
+                               std::as_const(p).view(), residual.view()});
+  SolveReport report;
   const FreeMass free_mass(*this);
-  while (rz > target) {
-    if (++iterations > control.max_iterations || !std::isfinite(rz)) {
-      throw DivergedError(
-          fmt::format("the solve for fluxes {} after {} iterations: the energy of its residual is {:.3g} of "
-                      "the reference",
-                      std::isfinite(rz) ? "did not converge" : "met a value that is not a number",
-                      iterations - 1, rz / reference));
-    }
-    free_mass.apply(direction_, image_);
-    const Real alpha = rz / inner_product(image_, direction_);
-    for_each(
-        executor_, flux.range(),
-        ConjugateGradientStepOnEntity<Face>{alpha, std::as_const(direction_).view(),
-                                            std::as_const(image_).view(), flux.view(), residual_.view()});
-    remove_gradient(scale_of_residual());
-    const Real next = inner_product(residual_, preconditioned_);
-    linear_combination(1, preconditioned_, next / rz, direction_);
-    rz = next;
-  }
-  report.residual = reference > 0 ? std::sqrt(rz / reference) : 0;
+  const ConstraintPreconditioner preconditioner(*this, p, report);
+  fluxes_.start({.residual = 0,
+                 .target = control.relative_tolerance * std::sqrt(energy),
+                 .iterations = 0,
+                 .limit = control.max_iterations,
+                 .norm = ResidualNorm::Energy,
+                 .share_of_first = control.relative_tolerance});
+  // The host waits for the end of the solve within an iteration anyway.
+  ConjugateGradientState state;
+  do {
+    fluxes_.advance(free_mass, preconditioner, flux);
+    state = fluxes_.state();
+  } while (state.ending == Ending::None);
+  const std::string unknown = "fluxes";
+  const SolveGoal goal(unknown, control, {state.target / control.relative_tolerance});
+  goal.require_progress(state, 1);
+  report.residual = goal.relative(state.residual);
+  exchange_ghosts(mesh_.domain(), flux);
   if (null_space_.parts() > 0) null_space_.match_means(volume_, zero_, p);
   return report;
 }

@@ -56,10 +56,14 @@ class PressureProjection {
   const Field<Face>& inverse_star() const { return inverse_star_; }
 
  private:
+  class ConstraintPreconditioner;
   class FreeMass;
   class Laplacian;
 
   void set_star();
+  /// Takes from r the gradient that a pressure balances, and gives it to p; z = S⁻¹ r after that.
+  void remove_gradient(DualCochain<Face>& r, PrimalCochain<Face>& z, DualCochain<Cell>& p,
+                       SolveReport& report);
   SolveReport solve(ResidualScale scale, DualCochain<Cell>& p,
                     SolutionHistory<DualCochain<Cell>>* history = nullptr);
 
@@ -76,8 +80,7 @@ class PressureProjection {
   Field<Cell> volume_;
   PrimalCochain<Cell> outflow_;
   DualCochain<Cell> zero_, correction_;
-  DualCochain<Face> residual_, image_;
-  PrimalCochain<Face> direction_, preconditioned_;
+  ConjugateGradientIteration<PrimalCochain<Face>> fluxes_;
   PiecewiseConstantNullSpace<DualCochain<Cell>> null_space_;
   ConjugateGradient<DualCochain<Cell>> solver_;
   std::unique_ptr<Preconditioner<DualCochain<Cell>>> preconditioner_;

@@ -26,6 +26,13 @@ CURLEW_HOST_DEVICE void end(State& state, Ending ending) {
   state.alpha.applies = state.beta.applies = 0;
 }
 
+/// Ends where the residual says so.
+CURLEW_HOST_DEVICE void judge(State& state) {
+  if (state.residual <= state.target) return end(state, Ending::Converged);
+  if (!std::isfinite(state.residual)) return end(state, Ending::NotFinite);
+  if (state.iterations >= state.limit) return end(state, Ending::AtTheLimit);
+}
+
 /// beta = (r . z) / (r . z before).
 struct DirectionOnState {
   InnerProduct residual_correction;
@@ -34,6 +41,13 @@ struct DirectionOnState {
     State& state = states[one];
     if (state.ending != Ending::None) return;
     const Real energy = residual_correction[one].value();
+    if (state.norm == ResidualNorm::Energy) {
+      state.residual = std::sqrt(energy);
+      const Real share = state.share_of_first * state.residual;
+      if (state.first && share > state.target) state.target = share;
+      judge(state);
+      if (state.ending != Ending::None) return;
+    }
     state.beta.value = state.first ? Real(0) : energy / state.residual_energy;
     state.first = 0;
     state.residual_energy = energy;
@@ -61,10 +75,9 @@ struct EndingOnState {
     State& state = states[one];
     if (state.ending != Ending::None) return;
     ++state.iterations;
+    if (state.norm == ResidualNorm::Energy) return;
     state.residual = std::sqrt(residual_residual[one].value());
-    if (state.residual <= state.target) return end(state, Ending::Converged);
-    if (!std::isfinite(state.residual)) return end(state, Ending::NotFinite);
-    if (state.iterations >= state.limit) return end(state, Ending::AtTheLimit);
+    judge(state);
   }
 };
 
@@ -197,7 +210,7 @@ SolveReport ConjugateGradient<X>::solve(const Operator<X, Paired<X>>& a,
   SolveReport report;
   Real true_residual = set_residual(a, b, x, null_space);
   if (recall.history != nullptr && std::isfinite(true_residual) && true_residual > goal.target()) {
-    copy(x, iteration_.change());
+    copy(x, change_);
     recall.history->begin(1, iteration_.residual());
     const std::vector<Real> factors = recall.history->factors(recall.matrix, iteration_.residual(),
                                                               iteration_.direction(), iteration_.image());
@@ -209,7 +222,7 @@ SolveReport ConjugateGradient<X>::solve(const Operator<X, Paired<X>>& a,
     if (improved < true_residual) {
       true_residual = improved;
     } else {  // changes that are rounding only
-      copy(iteration_.change(), x);
+      copy(change_, x);
       true_residual = set_residual(a, b, x, null_space);
     }
   }
@@ -231,13 +244,14 @@ SolveReport ConjugateGradient<X>::solve(const Operator<X, Paired<X>>& a,
   report.residual = goal.relative(true_residual);
   // A guess that needed no iteration adds nothing to those it was made of.
   if (recall.history != nullptr && report.iterations > 0) {
-    subtract_from(x, iteration_.change());
-    recall.history->end(recall.matrix, iteration_.change(), iteration_.residual());
+    subtract_from(x, change_);
+    recall.history->end(recall.matrix, change_, iteration_.residual());
   }
   return report;
 }
 
 template class ConjugateGradientIteration<PrimalCochain<Node>>;
+template class ConjugateGradientIteration<PrimalCochain<Face>>;
 template class ConjugateGradientIteration<FaceVectors<float>>;
 template class ConjugateGradientIteration<FaceVectors<Real>>;
 template class ConjugateGradientIteration<DualCochain<Cell>>;
@@ -252,6 +266,7 @@ template class Preconditioner<FaceVectors<float>>;
 template class Preconditioner<FaceVectors<Real>>;
 template class Preconditioner<DualCochain<Cell>>;
 template class Preconditioner<PrimalCochain<Edge>>;
+template class Preconditioner<PrimalCochain<Face>>;
 template class Preconditioner<StreamVelocity>;
 template class Preconditioner<StreamVectors<float>>;
 template class Preconditioner<StreamVectors<Real>>;

@@ -24,9 +24,12 @@ struct ResidualScale {
 /// What ended an iteration.
 enum class Ending : Index { None, Converged, NotFinite, NoCurvature, AtTheLimit };
 
+/// What a residual's size is: its l2 norm, or that of the energy r . z, which is the error's where z = A⁻¹ r.
+enum class ResidualNorm : Index { L2, Energy };
+
 /// The numbers that conjugate gradients go by. Once there is an ending, nothing changes any more.
 struct ConjugateGradientState {
-  Real residual;     ///< l2 norm, by the recurrence
+  Real residual;     ///< its norm, by the recurrence
   Real target;       ///< converged where the residual is not larger
   Index iterations;  ///< steps made
   Index limit;       ///< of steps
@@ -34,6 +37,8 @@ struct ConjugateGradientState {
   Index first = 1;           ///< 1: there is no direction yet
   Real residual_energy = 0;  ///< r . z
   Factor alpha = {}, beta = {};
+  ResidualNorm norm = ResidualNorm::L2;
+  Real share_of_first = 0;  ///< of the first residual's energy norm: the target is at least that
 };
 
 /// One iteration of preconditioned conjugate gradients; Hestenes & Stiefel (1952), in the form of Saad,
@@ -48,7 +53,6 @@ class ConjugateGradientIteration {
         image_(alike(residual_)),
         direction_(std::move(direction)),
         correction_(alike(direction_)),
-        change_(alike(direction_)),
         state_(executor().space(), 1),
         sum_(executor().space(), 1) {}
 
@@ -56,11 +60,9 @@ class ConjugateGradientIteration {
   /// b - A x, to be set before `start`.
   Paired<X>& residual() { return residual_; }
   const Paired<X>& residual() const { return residual_; }
-  // Of no meaning between solves: vectors for what applications of the matrix give, to work with, and for
-  // what a solve changes.
+  // Of no meaning between solves: vectors to work with.
   Paired<X>& image() { return image_; }
   X& direction() { return direction_; }
-  X& change() { return change_; }
   /// Begins anew from the residual with these numbers.
   void start(const ConjugateGradientState& state);
   /// Makes a step of x, but for one that has ended.
@@ -76,7 +78,6 @@ class ConjugateGradientIteration {
 
   Paired<X> residual_, image_;  // r, A p
   X direction_, correction_;    // p, z
-  X change_;
   Buffer<ConjugateGradientState> state_;
   Buffer<BinnedSum> sum_;  // of an inner product
 };
@@ -129,6 +130,7 @@ class ConjugateGradient {
       : unknown_(std::move(unknown)),
         control_(control),
         iteration_(std::move(residual), std::move(direction)),
+        change_(alike(iteration_.direction())),
         launches_(iteration_.executor()) {}
 
   /// Solves A x = b from the given x, up to a SolveGoal. The residual is recomputed at the end and the
@@ -150,6 +152,7 @@ class ConjugateGradient {
   std::string unknown_;
   SolverControl control_;
   ConjugateGradientIteration<X> iteration_;
+  X change_;                 // by a solve
   LaunchSequence launches_;  // of an iteration
 };
 

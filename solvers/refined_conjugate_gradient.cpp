@@ -76,7 +76,10 @@ RefinedConjugateGradient<X>::Precision<T>::Precision(const Paired<X>& like)
 
 template <class X>
 RefinedConjugateGradient<X>::RefinedConjugateGradient(Paired<X> residual, SolverControl control)
-    : control_(control), residual_(std::move(residual)), single_(residual_) {}
+    : control_(control),
+      residual_(std::move(residual)),
+      single_(residual_),
+      change_(alike(single_.correction)) {}
 
 template <class X>
 template <class T>
@@ -126,12 +129,10 @@ SolveReport RefinedConjugateGradient<X>::solve(const std::string& unknown, const
     system.set_residual(x, residual_);
     measure_residual();
   };
-  // Of the history's kind, whatever the precision of the parts that it is the sum of.
-  Vectors<X, float>& change = single_.iteration.change();
   bool changed = false;
   const auto add = [&](const auto& correction) {
     system.add(norm, correction, x);
-    set_scaled(norm, changed, correction, change);
+    set_scaled(norm, changed, correction, change_);
     changed = true;
   };
   const auto correct = [&]<class T>(Precision<T>& precision, Real left, int limit) {
@@ -175,7 +176,7 @@ SolveReport RefinedConjugateGradient<X>::solve(const std::string& unknown, const
   // A guess that needed no iteration adds nothing to those it was made of.
   if (remembers && report.iterations > 0) {
     set_scaled(1, false, residual_, single_.iteration.residual());
-    recall.history->end(recall.matrix, change, single_.iteration.residual());
+    recall.history->end(recall.matrix, change_, single_.iteration.residual());
   }
   return report;
 }

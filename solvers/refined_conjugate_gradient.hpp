@@ -108,6 +108,7 @@ class RefinedConjugateGradient {
   Paired<X> residual_;
   Precision<float> single_;
   std::unique_ptr<Precision<Real>> double_;  // where a solve needed it
+  Vectors<X, float> change_;  // by a solve, in the history's precision whatever that of its parts
 };
 
 }  // namespace curlew

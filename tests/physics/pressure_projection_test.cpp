@@ -4,7 +4,10 @@
 #include <gmock/gmock.h>
 
 #include <cmath>
+#include <tuple>
+#include <vector>
 
+#include "tests/kernels/backends.hpp"
 #include "tests/physics/flow_matrices.hpp"
 #include "tests/physics/flow_setup.hpp"
 
@@ -14,14 +17,14 @@ namespace {
 constexpr Real simplex_weight = 2;
 
 struct Bench {
-  Bench(const Mesh& mesh, FlowSettings with)
+  Bench(const Mesh& mesh, FlowSettings with, const Executor& executor = Executor::serial())
       : settings(std::move(with)),
-        boundaries(Executor::serial(), mesh, settings),
-        mass(Executor::serial(), mesh, simplex_weight),
-        projection(Executor::serial(), mesh, boundaries, mass, settings.pressure),
+        boundaries(executor, mesh, settings),
+        mass(executor, mesh, simplex_weight),
+        projection(executor, mesh, boundaries, mass, settings.pressure),
         free(mesh, boundaries),
-        flux(Executor::serial(), mesh.topology().faces().size(), "flux", "m3/s"),
-        p(Executor::serial(), mesh.topology().cells().size(), "pressure", "m2/s2") {}
+        flux(executor, mesh.topology().faces().size(), "flux", "m3/s"),
+        p(executor, mesh.topology().cells().size(), "pressure", "m2/s2") {}
   FlowSettings settings;
   FlowBoundaries boundaries;
   FluxMass mass;
@@ -189,6 +192,47 @@ TEST_P(Projection, fluxes_of_the_mass_are_those_of_the_dense_saddle_point) {
         (column_of(r) - m_.mass * u + m_.divergence.transpose() * column_of(bench.p.to_host()));
     EXPECT_LE(left.norm(), 1e-5 * column_of(r).norm());
   }
+}
+
+TEST(ProjectionByMass, takes_the_same_iterations_and_bits_on_every_backend) {
+  RawMesh raw = make_box(CellType::Tetrahedron, {5, 4, 4});
+  distort(raw, 0.03);
+  const Mesh mesh(std::move(raw));
+  const Index faces = mesh.topology().faces().size();
+  const auto solve_on = [&](const Executor& executor) {
+    Bench bench(mesh, with_outlet_on_first_patch(mesh), executor);
+    DualCochain<Face> right(executor, faces, "right-hand side", "m2/s2");
+    std::vector<std::tuple<int, Real, std::vector<Real>, std::vector<Real>>> results;
+    // The second solve starts where the first ended.
+    for (const Real seed : {4, 7}) {
+      right.copy_from_host(arbitrary(faces, seed));
+      const SolveReport report = bench.projection.solve_mass(right, bench.flux, bench.p, {1e-8, 0, 1000});
+      results.emplace_back(report.iterations, report.residual, bench.flux.to_host(), bench.p.to_host());
+    }
+    return results;
+  };
+  const auto expected = solve_on(Executor::serial());
+  EXPECT_GT(std::get<0>(expected[0]), 20);
+  // From rest, where the force alone sets the scale; not much further than asked for.
+  EXPECT_LE(std::get<1>(expected[0]), 1e-8);
+  EXPECT_GE(std::get<1>(expected[0]), 1e-10);
+  for (const Executor& executor : backends_beside_serial())
+    EXPECT_TRUE(solve_on(executor) == expected) << executor.name();
+}
+
+TEST(ProjectionByMass, says_so_where_it_does_not_converge) {
+  const Mesh mesh(make_box(CellType::Triangle, {6, 6, 0}));
+  Bench bench(mesh, settings_with(mesh, Wall{}));
+  DualCochain<Face> right(Executor::serial(), bench.flux.size(), "right-hand side", "m2/s2");
+  // At rest without a force there is nothing to do.
+  EXPECT_EQ(bench.projection.solve_mass(right, bench.flux, bench.p, {1e-8, 0, 1}).residual, 0);
+  right.copy_from_host(arbitrary(right.size(), 4));
+  EXPECT_THAT(
+      [&] {
+        bench.projection.solve_mass(right, bench.flux, bench.p, {1e-12, 0, 2});
+      },
+      testing::ThrowsMessage<DivergedError>(
+          testing::HasSubstr("the solve for fluxes did not converge after 2 iterations")));
 }
 
 INSTANTIATE_TEST_SUITE_P(Meshes, Projection, testing::ValuesIn(meshes()),
