@@ -4,8 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <Eigen/Dense>
-#include <cmath>
-#include <cstring>
 #include <vector>
 
 #include "mesh/box.hpp"
@@ -13,7 +11,7 @@
 #include "tests/kernels/backends.hpp"
 #include "tests/mesh/periodic_boxes.hpp"
 #include "tests/physics/flow_matrices.hpp"
-#include "tests/physics/flow_setup.hpp"
+#include "tests/physics/momentum_parts.hpp"
 
 namespace curlew {
 namespace {
@@ -27,39 +25,14 @@ RawMesh distorted(CellType type, Index blocks) {
 }
 
 /// Preconditioners of momentum on a mesh with walls and, where `mixed`, symmetry and an outlet in turn.
-struct Systems {
+struct Systems : MomentumParts {
   Systems(const Mesh& on, bool mixed, const Executor& executor = Executor::serial())
-      : mesh(on),
-        settings(settings_with(mesh, Wall{})),
-        boundaries(executor, mesh, mix(settings, mixed)),
-        mass(executor, mesh, 2),
-        viscous(executor, mesh, mass.matrix().stencil()),
-        matrices(executor, mesh, boundaries, mass, viscous),
+      : MomentumParts(on, mixed ? walls_symmetry_and_outlets(on) : settings_with(on, Wall{}), executor),
         multigrid(matrices),
-        jacobi(matrices, true, true),
-        like(executor, mesh.topology().faces().size(), "face vectors", "1") {}
-  static const FlowSettings& mix(FlowSettings& settings, bool mixed) {
-    for (std::size_t p = 0; mixed && p < settings.boundaries.size(); ++p) {
-      if (p % 3 == 1) settings.boundaries[p] = Symmetry{};
-      if (p % 3 == 2) settings.boundaries[p] = Outlet{};
-    }
-    return settings;
-  }
-  /// A force on what is free.
+        jacobi(matrices, true, true) {}
   template <class T>
   FaceVectors<T> force(Real seed) const {
-    std::vector<Vector4<T>> values;
-    for (const Vector3 v : arbitrary_vectors(mesh, like.size(), seed)) {
-      const FaceHold hold = boundaries.hold_of_face()[values.size()];
-      const Vector3 area = mesh.geometry().face_areas()[values.size()];
-      const Vector3 tangent = v - dot(v, area) / dot(area, area) * area;
-      values.push_back(rounded<T>(hold == FaceHold::All      ? Vector3{}
-                                  : hold == FaceHold::Normal ? tangent
-                                                             : v));
-    }
-    FaceVectors<T> force(like.executor(), like.size(), "force", "1");
-    force.copy_from_host(values);
-    return force;
+    return MomentumParts::force<T>(seed, false);
   }
   /// From an arbitrary velocity, for another's inertia.
   int iterations_with(const FaceJacobi& preconditioner, Real a, Real b) const {
@@ -74,47 +47,13 @@ struct Systems {
     return solver.solve("momentum", system, preconditioner, velocity, 0, {}).iterations;
   }
 
-  const Mesh& mesh;
-  FlowSettings settings;
-  FlowBoundaries boundaries;
-  FluxMass mass;
-  ViscousForm viscous;
-  MomentumMatrices matrices;
   MomentumMultigrid multigrid;
   FaceJacobi jacobi;
-  FaceVectors<float> like;
 };
 
 template <class T>
-Real product(const FaceVectors<T>& x, const FaceVectors<T>& y) {
-  const auto a = x.to_host(), b = y.to_host();
-  Real sum = 0;
-  for (std::size_t f = 0; f < a.size(); ++f) sum += dot(a[f], b[f]);
-  return sum;
-}
-
-template <class T>
-bool same_bits(const FaceVectors<T>& x, const FaceVectors<T>& y) {
-  const auto a = x.to_host(), b = y.to_host();
-  return std::memcmp(a.data(), b.data(), a.size() * sizeof a[0]) == 0;
-}
-
-template <class T>
 void expect_symmetric_and_positive(const Systems& of) {
-  FaceVectors<T> z = of.force<T>(1), y = alike(z);
-  for (const Real seed : {1., 2., 3.}) {
-    const FaceVectors<T> r = of.force<T>(seed), s = of.force<T>(seed + 7);
-    Buffer<BinnedSum> sum(MemorySpace::Host, 1);
-    of.multigrid.apply_with_product(r, z, sum.data());
-    of.multigrid.apply(s, y);
-    EXPECT_NEAR(product(s, z), product(r, y), 1e-5 * std::sqrt(product(r, z) * product(s, y)));
-    if (product(r, r) > 0) {
-      EXPECT_GT(product(r, z), 0);
-    }
-    EXPECT_NEAR(sum.data()->value(), product(r, z), 1e-6 * product(r, z));
-    of.multigrid.apply(r, y);
-    EXPECT_TRUE(same_bits(y, z));
-  }
+  expect_symmetric_and_positive<T>(of.multigrid, [&](Real seed) { return of.force<T>(seed); });
 }
 
 class MomentumMultigridOnShelf : public testing::TestWithParam<ShelfMesh> {};

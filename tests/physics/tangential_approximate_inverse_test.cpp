@@ -11,7 +11,7 @@
 #include "physics/face_jacobi.hpp"
 #include "tests/kernels/backends.hpp"
 #include "tests/physics/flow_matrices.hpp"
-#include "tests/physics/flow_setup.hpp"
+#include "tests/physics/momentum_parts.hpp"
 
 namespace curlew {
 namespace {
@@ -23,78 +23,16 @@ std::vector<ShelfMesh> simplices() {
   return meshes;
 }
 
-/// Walls, symmetry and outlets in turn over the patches.
-FlowSettings mixed_settings(const Mesh& mesh) {
-  FlowSettings settings = settings_with(mesh, Wall{});
-  for (std::size_t p = 0; p < settings.boundaries.size(); ++p) {
-    if (p % 3 == 1) settings.boundaries[p] = Symmetry{};
-    if (p % 3 == 2) settings.boundaries[p] = Outlet{};
-  }
-  return settings;
-}
-
 /// The approximate inverse on one mesh.
-struct Inverse {
+struct Inverse : MomentumParts {
   explicit Inverse(const Mesh& on, const Executor& executor = Executor::serial())
-      : mesh(on),
-        settings(mixed_settings(mesh)),
-        boundaries(executor, mesh, settings),
-        mass(executor, mesh, 2),
-        viscous(executor, mesh, mass.matrix().stencil()),
-        matrices(executor, mesh, boundaries, mass, viscous),
-        inverse(matrices),
-        like(executor, mesh.topology().faces().size(), "face vectors", "1") {}
-  /// A force with its tangential part free.
+      : MomentumParts(on, walls_symmetry_and_outlets(on), executor), inverse(matrices) {}
   template <class T>
   FaceVectors<T> force(Real seed) const {
-    std::vector<Vector4<T>> values;
-    for (const Vector3 v : arbitrary_vectors(mesh, like.size(), seed)) {
-      const FaceHold hold = boundaries.hold_of_face()[values.size()];
-      const Vector3 area = mesh.geometry().face_areas()[values.size()];
-      const Vector3 tangent = v - dot(v, area) / dot(area, area) * area;
-      values.push_back(rounded<T>(hold == FaceHold::All ? Vector3{} : tangent));
-    }
-    FaceVectors<T> force(like.executor(), like.size(), "force", "1");
-    force.copy_from_host(values);
-    return force;
+    return MomentumParts::force<T>(seed, true);
   }
-  const Mesh& mesh;
-  FlowSettings settings;
-  FlowBoundaries boundaries;
-  FluxMass mass;
-  ViscousForm viscous;
-  MomentumMatrices matrices;
   TangentialApproximateInverse inverse;
-  FaceVectors<float> like;
 };
-
-template <class T>
-Real product(const FaceVectors<T>& x, const FaceVectors<T>& y) {
-  const auto a = x.to_host(), b = y.to_host();
-  Real sum = 0;
-  for (std::size_t f = 0; f < a.size(); ++f) sum += dot(a[f], b[f]);
-  return sum;
-}
-
-template <class T>
-void expect_symmetric_and_positive(const Inverse& of) {
-  FaceVectors<T> z = of.force<T>(1), y = alike(z);
-  for (const Real seed : {1., 2., 3.}) {
-    const FaceVectors<T> r = of.force<T>(seed), s = of.force<T>(seed + 7);
-    Buffer<BinnedSum> sum(MemorySpace::Host, 1);
-    of.inverse.apply_with_product(r, z, sum.data());
-    of.inverse.apply(s, y);
-    const Real size = std::sqrt(product(r, z) * product(s, y));
-    EXPECT_NEAR(product(s, z), product(r, y), 1e-6 * size);
-    if (product(r, r) > 0) {
-      EXPECT_GT(product(r, z), 0);
-    }
-    EXPECT_NEAR(sum.data()->value(), product(r, z), 1e-6 * product(r, z));
-    of.inverse.apply(r, y);
-    EXPECT_EQ(std::memcmp(y.to_host().data(), z.to_host().data(), y.to_host().size() * sizeof(Vector4<T>)),
-              0);
-  }
-}
 
 class ApproximateInverse : public testing::TestWithParam<ShelfMesh> {
  protected:
@@ -106,8 +44,8 @@ class ApproximateInverse : public testing::TestWithParam<ShelfMesh> {
 
 TEST_P(ApproximateInverse, is_symmetric_and_positive_in_either_precision) {
   const Inverse of(mesh_);
-  expect_symmetric_and_positive<float>(of);
-  expect_symmetric_and_positive<Real>(of);
+  expect_symmetric_and_positive<float>(of.inverse, [&](Real seed) { return of.force<float>(seed); });
+  expect_symmetric_and_positive<Real>(of.inverse, [&](Real seed) { return of.force<Real>(seed); });
 }
 
 TEST_P(ApproximateInverse, has_the_factor_of_least_energy) {
