@@ -59,8 +59,8 @@ struct IsFreeOfFace {
   CURLEW_HOST_DEVICE Real operator()(Id<Face> f) const { return hold[f] == FaceHold::All ? 0 : 1; }
 };
 
-/// Whether diffusion outweighs inertia so far that fewer iterations are worth what the correction costs, a
-/// product and a half on tetrahedra (docs/performance.md).
+/// Whether diffusion outweighs inertia so far that fewer iterations are worth what the correction costs: on
+/// tetrahedra they take twice as long (docs/multigrid.md).
 struct IsReachedOfFace {
   static constexpr Real far = 16;
   Real ratio;

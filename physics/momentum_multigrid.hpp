@@ -17,7 +17,7 @@ namespace curlew {
 /// What Π loses at faces that are held, Π v being zero there, stiffens L at their nodes: a face with the
 /// diagonal k in K by k / n at each of its n nodes.
 ///
-/// L is made for b / a to the next power of four, and again when that changes: preconditioners depend on
+/// L is made for the power of four nearest to b / a, and again when that changes: preconditioners depend on
 /// nothing of the past.
 class MomentumMultigrid : public FaceJacobi {
  public:
@@ -43,7 +43,7 @@ class MomentumMultigrid : public FaceJacobi {
   bool reaches_across_cells(Real ratio) const;
 
   float scale_ = 0;                             // 1 / b
-  Real ratio_ = 0;                              // of the correction: b / a to the next power of four
+  Real ratio_ = 0;                              // of the correction: the power of four nearest to b / a
   std::unique_ptr<NodeCorrection> correction_;  // null where diffusion does not reach across cells
 };
 
