@@ -338,8 +338,7 @@ void ExactFractionalStep::add_to(FlowState& state) const {
   const std::vector<Real> loops = last_loops_.to_host();
   for (std::size_t l = 0; l < loops.size(); ++l) state.numbers[name_of_loop(l)] = loops[l];
   StreamVectors<float> change = alike(solver_.like());
-  auto image = zero_like<Paired<StreamVectors<float>>>(change);
-  store(mesh_.domain(), changes_, change, image, "streamfunction_change", state);
+  store(mesh_.domain(), changes_, change, "streamfunction_change", state);
 }
 
 void ExactFractionalStep::resume_from(const FlowState& state) {
@@ -359,8 +358,7 @@ void ExactFractionalStep::resume_from(const FlowState& state) {
   quantum_ = quantum;
   boundaries_.set_quantum(quantum_);
   StreamVectors<float> change = alike(solver_.like());
-  auto image = zero_like<Paired<StreamVectors<float>>>(change);
-  restore(mesh_.domain(), state, "streamfunction_change", changes_, change, image);
+  restore(mesh_.domain(), state, "streamfunction_change", changes_, change);
 }
 
 }  // namespace curlew

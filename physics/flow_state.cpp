@@ -29,9 +29,7 @@ void restore(const Domain& domain, const FlowState& state, const std::string& na
   x.copy_from_host(values);
 }
 
-template <Cochain kind>
-void store(const Domain& domain, const StreamAndFaceValues<float, Vector4<float>, kind>& x,
-           const std::string& name, FlowState& state) {
+void store(const Domain& domain, const StreamVectors<float>& x, const std::string& name, FlowState& state) {
   const std::vector<float> stream = x.stream.to_host();
   PrimalCochain<Edge> wide(Executor::serial(), x.stream.extent(), x.stream.name(), x.stream.unit());
   wide.copy_from_host(std::vector<Real>(stream.begin(), stream.end()));
@@ -41,9 +39,7 @@ void store(const Domain& domain, const StreamAndFaceValues<float, Vector4<float>
   for (std::size_t l = 0; l < loops.size(); ++l) state.numbers[name_of_loop(name, l)] = loops[l];
 }
 
-template <Cochain kind>
-void restore(const Domain& domain, const FlowState& state, const std::string& name,
-             StreamAndFaceValues<float, Vector4<float>, kind>& x) {
+void restore(const Domain& domain, const FlowState& state, const std::string& name, StreamVectors<float>& x) {
   PrimalCochain<Edge> wide(Executor::serial(), x.stream.extent(), x.stream.name(), x.stream.unit());
   restore(domain, state, name + ".stream", wide);
   std::vector<float> stream;
@@ -51,17 +47,8 @@ void restore(const Domain& domain, const FlowState& state, const std::string& na
   x.stream.copy_from_host(stream);
   restore(domain, state, name + ".velocity", x.velocity);
   std::vector<Real> loops(at(x.loop.size()));
-  for (std::size_t l = 0; l < loops.size(); ++l) {
-    const auto found = state.numbers.find(name_of_loop(name, l));
-    if (found == state.numbers.end()) detail::refuse(name, "it has no flux through a loop");
-    loops[l] = found->second;
-  }
+  for (std::size_t l = 0; l < loops.size(); ++l) loops[l] = detail::number_of(state, name_of_loop(name, l));
   x.loop.copy_from_host(loops);
 }
-
-template void store(const Domain&, const StreamVectors<float>&, const std::string&, FlowState&);
-template void store(const Domain&, const Paired<StreamVectors<float>>&, const std::string&, FlowState&);
-template void restore(const Domain&, const FlowState&, const std::string&, StreamVectors<float>&);
-template void restore(const Domain&, const FlowState&, const std::string&, Paired<StreamVectors<float>>&);
 
 }  // namespace curlew

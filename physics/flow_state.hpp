@@ -13,12 +13,8 @@ using FlowState = RunState;
 
 // Of vectors that are more than a field of numbers; restore() throws as for those.
 
-template <Cochain kind>
-void store(const Domain& domain, const StreamAndFaceValues<float, Vector4<float>, kind>& x,
-           const std::string& name, FlowState& state);
-template <Cochain kind>
-void restore(const Domain& domain, const FlowState& state, const std::string& name,
-             StreamAndFaceValues<float, Vector4<float>, kind>& x);
+void store(const Domain& domain, const StreamVectors<float>& x, const std::string& name, FlowState& state);
+void restore(const Domain& domain, const FlowState& state, const std::string& name, StreamVectors<float>& x);
 
 /// The three components.
 void store(const Domain& domain, const FaceVectors<float>& x, const std::string& name, FlowState& state);

@@ -399,8 +399,7 @@ FlowState FractionalStep::state() const {
     store(domain, before_.pressure, "previous_pressure", state);
   }
   DualCochain<Cell> change = alike(pressure_);
-  PrimalCochain<Cell> image(executor_, change.extent(), "image", "1");
-  store(domain, pressure_changes_, change, image, "pressure_change", state);
+  store(domain, pressure_changes_, change, "pressure_change", state);
   momentum_.add_to(state);
   add_to(state);
   return state;
@@ -423,8 +422,7 @@ void FractionalStep::resume(const FlowState& state) {
     restore(domain, state, "previous_pressure", before_.pressure);
   }
   DualCochain<Cell> change = alike(pressure_);
-  PrimalCochain<Cell> image(executor_, change.extent(), "image", "1");
-  restore(domain, state, "pressure_change", pressure_changes_, change, image);
+  restore(domain, state, "pressure_change", pressure_changes_, change);
   momentum_.resume_from(state);
   restore(domain, state, "convection", now_.convection);
   restore(domain, state, "previous_convection", before_.convection);

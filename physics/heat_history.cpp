@@ -47,14 +47,12 @@ void HeatHistory::renew() {
 
 void HeatHistory::add_to(RunState& state) const {
   PrimalCochain<Node> change(executor_, extent_, "change", "K");
-  DualCochain<Node> image(executor_, extent_, "image", "W");
-  store(domain_, changes_, change, image, name_in_state, state);
+  store(domain_, changes_, change, name_in_state, state);
 }
 
 void HeatHistory::resume_from(const RunState& state) {
   PrimalCochain<Node> change(executor_, extent_, "change", "K");
-  DualCochain<Node> image(executor_, extent_, "image", "W");
-  restore(domain_, state, name_in_state, changes_, change, image);
+  restore(domain_, state, name_in_state, changes_, change);
 }
 
 }  // namespace curlew

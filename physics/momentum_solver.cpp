@@ -74,17 +74,17 @@ void MomentumSolver::forget() {
 }
 
 void MomentumSolver::add_to(FlowState& state) const {
-  Change change = alike(solver_.like()), image = alike(change);
-  store(domain_, solve_history_, change, image, "momentum_change", state);
-  store(domain_, close_history_, change, image, "tangential_change", state);
-  store(domain_, transposed_history_, change, image, "convection_change", state);
+  Change change = alike(solver_.like());
+  store(domain_, solve_history_, change, "momentum_change", state);
+  store(domain_, close_history_, change, "tangential_change", state);
+  store(domain_, transposed_history_, change, "convection_change", state);
 }
 
 void MomentumSolver::resume_from(const FlowState& state) {
-  Change change = alike(solver_.like()), image = alike(change);
-  restore(domain_, state, "momentum_change", solve_history_, change, image);
-  restore(domain_, state, "tangential_change", close_history_, change, image);
-  restore(domain_, state, "convection_change", transposed_history_, change, image);
+  Change change = alike(solver_.like());
+  restore(domain_, state, "momentum_change", solve_history_, change);
+  restore(domain_, state, "tangential_change", close_history_, change);
+  restore(domain_, state, "convection_change", transposed_history_, change);
 }
 
 }  // namespace curlew

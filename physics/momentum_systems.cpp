@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -16,6 +17,10 @@
 namespace curlew {
 
 namespace {
+
+/// What products in single precision, and their sum over some iterations, are wrong by, over the diagonal's
+/// part.
+constexpr Real rounding_of_products = 2 * static_cast<Real>(std::numeric_limits<float>::epsilon());
 
 /// For vectors whose rows are read as they are.
 constexpr auto nothing = [](Range<Face>) {};
@@ -61,12 +66,43 @@ struct MomentumResidualOnFace {
   View<Face, const Vector4<Real>> velocity;
   View<Face, Vector3> residual;
   CURLEW_HOST_DEVICE void operator()(Id<Face> f) const {
-    // K v and M U.
     const Vector4<Real> sum = rows_times(faces_of, viscous, mass, velocity, f);
-    const Real left = circulation[f] - mass_factor * sum.fourth;
-    Vector3 whole = left * area[f] - viscous_factor * widened(sum);
+    residual[f] = free_difference(f, sum.fourth, widened(sum));
+  }
+  /// For inertia M U and friction K v.
+  CURLEW_HOST_DEVICE Vector3 free_difference(Id<Face> f, Real inertia, Vector3 friction) const {
+    const Real left = circulation[f] - mass_factor * inertia;
+    Vector3 whole = left * area[f] - viscous_factor * friction;
     if (has_force) whole += force[f];
-    residual[f] = free_part(whole, hold[f], area[f]);
+    return free_part(whole, hold[f], area[f]);
+  }
+};
+
+/// Sets the residual, and gives the square of S circulation + force - (a M + b K) times what is not free in
+/// v. Few rows see anything of it.
+template <class Rows>
+struct ResidualAndSquaredSourceOfFace {
+  MomentumResidualOnFace<Rows> residual;
+  View<Face, const std::uint8_t> sees_given;
+  View<Face, const Vector3> velocity;
+  CURLEW_HOST_DEVICE Real operator()(Id<Face> f) const {
+    residual(f);
+    Real inertia = 0;
+    Vector3 friction{};
+    if (sees_given[f] != 0) {
+      Id<FacePair> pair(residual.faces_of.start(f));
+      for (const auto [g, sign] : residual.faces_of[f]) {
+        if (residual.hold[g] != FaceHold::Free) {
+          const Vector3 s = residual.area[g],
+                        given = velocity[g] - free_part(velocity[g], residual.hold[g], s);
+          inertia += residual.mass[pair] * dot(given, s);
+          friction += residual.viscous[pair] * given;
+        }
+        ++pair;
+      }
+    }
+    const Vector3 source = residual.free_difference(f, inertia, friction);
+    return dot(source, source);
   }
 };
 
@@ -102,6 +138,36 @@ struct TangentialResidualOnFace {
     const Vector3 image = row_times(faces_of, viscous, velocity, f);
     if (keeps_force) force[f] = image;
     residual[f] = free_tangential_part(has_source ? source[f] - image : -image, hold[f], area[f]);
+  }
+};
+
+/// Sets the residual -(K v)_t, and gives the square of what is not free and tangential in v makes of it.
+template <class Rows>
+struct TangentialResidualAndSquaredSourceOfFace {
+  Rows faces_of;
+  View<FacePair, const Real> viscous;
+  View<Face, const FaceHold> hold;
+  View<Face, const Vector3> area, velocity;
+  View<Face, const Vector4<float>> given;
+  View<Face, Vector3> residual;
+  CURLEW_HOST_DEVICE Real operator()(Id<Face> f) const {
+    if (hold[f] == FaceHold::All) {
+      residual[f] = {};
+      return 0;
+    }
+    Vector3 image{};
+    Vector4<float> by_given{};
+    Id<FacePair> pair(faces_of.start(f));
+    for (const auto [g, sign] : faces_of[f]) {
+      const Real entry = viscous[pair];
+      const float rounded_entry = static_cast<float>(entry);
+      image += entry * velocity[g];
+      by_given += given[g].times(rounded_entry, rounded_entry);
+      ++pair;
+    }
+    residual[f] = free_tangential_part(-image, hold[f], area[f]);
+    const Vector3 source = free_tangential_part(widened(by_given), hold[f], area[f]);
+    return dot(source, source);
   }
 };
 
@@ -178,44 +244,21 @@ struct GivenOrNormalPartOnFace {
   }
 };
 
-/// Of S circulation + force - (a M + b K) times what is not free in v. Few rows see anything of it.
-struct SquaredSourceOfFace {
-  Incidence<Face, Face> faces_of;
-  View<FacePair, const Real> mass, viscous;
-  Real mass_factor, viscous_factor;
-  View<Face, const std::uint8_t> sees_given;
-  View<Face, const FaceHold> hold;
-  View<Face, const Vector3> area, velocity;
-  View<Face, const Real> circulation;
-  bool has_force;
-  View<Face, const Vector3> given_force;
-  CURLEW_HOST_DEVICE Real operator()(Id<Face> f) const {
-    Real inertia = 0;
-    Vector3 force{};
-    if (sees_given[f] != 0) {
-      Id<FacePair> pair(faces_of.start(f));
-      for (const auto [g, sign] : faces_of[f]) {
-        if (hold[g] != FaceHold::Free) {
-          const Vector3 given = velocity[g] - free_part(velocity[g], hold[g], area[g]);
-          inertia += mass[pair] * dot(given, area[g]);
-          force += viscous[pair] * given;
-        }
-        ++pair;
-      }
-    }
-    const Real left = circulation[f] - mass_factor * inertia;
-    Vector3 source = left * area[f] - viscous_factor * force;
-    if (has_force) source += given_force[f];
-    source = free_part(source, hold[f], area[f]);
-    return dot(source, source);
-  }
-};
-
 struct SquaredFrictionOfFace {
   View<Face, const float> viscous;
   View<Face, const Vector3> velocity;
   CURLEW_HOST_DEVICE Real operator()(Id<Face> f) const {
     const Real diagonal = static_cast<Real>(viscous[f]);
+    return diagonal * diagonal * dot(velocity[f], velocity[f]);
+  }
+};
+
+struct SquaredByDiagonalOfFace {
+  Real a, b;
+  View<Face, const float> mass, viscous;
+  View<Face, const Vector4<float>> velocity;
+  CURLEW_HOST_DEVICE Real operator()(Id<Face> f) const {
+    const Real diagonal = a * static_cast<Real>(mass[f]) + b * static_cast<Real>(viscous[f]);
     return diagonal * diagonal * dot(velocity[f], velocity[f]);
   }
 };
@@ -270,7 +313,8 @@ MomentumMatrices::MomentumMatrices(const Executor& executor, const Mesh& mesh,
       mass_diagonal_(executor, single_.normal.extent(), "diagonal of the mass", "m3"),
       viscous_diagonal_(executor, single_.normal.extent(), "diagonal of the viscous form", "m"),
       sees_given_(executor, single_.normal.extent(), "whether a row sees what is given", "1"),
-      gathered_(executor, single_.normal.extent(), "velocity and flux", "1") {
+      gathered_(executor, single_.normal.extent(), "velocity and flux", "1"),
+      sum_(executor.space(), 1) {
   exchange_ghosts(mesh.domain(), boundaries.hold());
   for_each(executor, sees_given_.owned(),
            SeesGivenOnFace{mass.matrix().stencil().faces_of_face().view(executor.space()), hold(),
@@ -302,6 +346,12 @@ Real MomentumMatrices::norm_of_friction(const FaceVelocity& velocity) const {
       sum(executor_, velocity.owned(), SquaredFrictionOfFace{viscous_diagonal_.view(), velocity.view()}));
 }
 
+Real MomentumMatrices::norm_by_diagonal(Real a, Real b, const FaceVectors<float>& velocity) const {
+  return std::sqrt(
+      sum(executor_, velocity.owned(),
+          SquaredByDiagonalOfFace{a, b, mass_diagonal_.view(), viscous_diagonal_.view(), velocity.view()}));
+}
+
 void MomentumMatrices::keep_free_part(FaceVectors<float>& velocity) const {
   for_each(executor_, velocity.range(), KeepFreePartOnFace{hold(), single_.normal.view(), velocity.view()});
 }
@@ -309,6 +359,16 @@ void MomentumMatrices::keep_free_part(FaceVectors<float>& velocity) const {
 void MomentumMatrices::keep_free_tangential_part(FaceVectors<float>& velocity) const {
   for_each(executor_, velocity.range(),
            KeepFreeTangentialPartOnFace{hold(), single_.normal.view(), velocity.view()});
+}
+
+template <class Add>
+Real MomentumMatrices::root_of_sum(const Add& add) const {
+  detail::SumInParts sum(executor_, sum_.data());
+  add(sum);
+  sum.finish();
+  BinnedSum total;
+  copy_bytes(&total, MemorySpace::Host, sum_.data(), sum_.space(), sizeof total);
+  return std::sqrt(total.value());
 }
 
 template <class V, class Gather, class Launch>
@@ -335,31 +395,39 @@ void MomentumSystem::visit_kernels(const FaceVectors<T>& v, FaceVectors<T>& imag
   });
 }
 
-Real MomentumSystem::norm_of_sources(const FaceVelocity& v, const FaceVelocity&, FaceVectors<float>&,
-                                     FaceVectors<float>&) const {
-  const MomentumMatrices& m = matrices_;
-  exchange_ghosts(m.mesh_.domain(), v);
-  const MemorySpace space = m.executor_.space();
-  const FaceMatrix &mass = m.mass_.matrix(), &viscous = m.viscous_form_.matrix();
-  return std::sqrt(
-      sum(m.executor_, v.owned(),
-          SquaredSourceOfFace{mass.stencil().faces_of_face().view(space), mass.entries(space),
-                              viscous.entries(space), mass_factor_, viscous_factor_, m.sees_given_.view(),
-                              m.hold(), m.area(), v.view(), circulation_->view(), force_ != nullptr,
-                              (force_ ? *force_ : v).view()}));
+Real MomentumSystem::rounding_of(const FaceVectors<float>& e) const {
+  return rounding_of_products * matrices_.norm_by_diagonal(mass_factor_, viscous_factor_, e);
 }
 
-void MomentumSystem::set_residual(const FaceVelocity& v, FaceVelocity& r) const {
+template <class Launch>
+void MomentumSystem::visit_residual_kernels(const FaceVelocity& v, FaceVelocity& r,
+                                            const Launch& launch) const {
   const MomentumMatrices& m = matrices_;
   const auto gather = [&](Range<Face> range) {
     for_each(m.executor_, range, WithFluxOnFace{m.area(), v.view(), m.gathered_.view()});
   };
   m.visit_stencil(v, gather, [&](Range<Face> range, auto rows, MemorySpace space) {
-    for_each(m.executor_, range,
-             MomentumResidualOnFace<decltype(rows)>{
-                 rows, m.mass_.matrix().entries(space), m.viscous_form_.matrix().entries(space), mass_factor_,
-                 viscous_factor_, m.hold(), m.area(), circulation_->view(), force_ != nullptr,
-                 (force_ ? *force_ : v).view(), std::as_const(m.gathered_).view(), r.view()});
+    launch(range,
+           MomentumResidualOnFace<decltype(rows)>{
+               rows, m.mass_.matrix().entries(space), m.viscous_form_.matrix().entries(space), mass_factor_,
+               viscous_factor_, m.hold(), m.area(), circulation_->view(), force_ != nullptr,
+               (force_ ? *force_ : v).view(), std::as_const(m.gathered_).view(), r.view()});
+  });
+}
+
+void MomentumSystem::set_residual(const FaceVelocity& v, FaceVelocity& r) const {
+  visit_residual_kernels(
+      v, r, [&](Range<Face> range, const auto& kernel) { for_each(matrices_.executor_, range, kernel); });
+}
+
+Real MomentumSystem::set_first_residual(const FaceVelocity& v, FaceVelocity& r, FaceVectors<float>&,
+                                        FaceVectors<float>&) const {
+  return matrices_.root_of_sum([&](detail::SumInParts& sum) {
+    visit_residual_kernels(
+        v, r, [&]<class Rows>(Range<Face> range, const MomentumResidualOnFace<Rows>& kernel) {
+          sum.add(range,
+                  ResidualAndSquaredSourceOfFace<Rows>{kernel, matrices_.sees_given_.view(), v.view()});
+        });
   });
 }
 
@@ -374,18 +442,6 @@ void TangentialSystem::visit_kernels(const FaceVectors<T>& v, FaceVectors<T>& im
   });
 }
 
-Real TangentialSystem::norm_of_sources(const FaceVelocity& v, const FaceVelocity&, FaceVectors<float>& given,
-                                       FaceVectors<float>& image) const {
-  const MomentumMatrices& m = matrices_;
-  if (source_ != nullptr) {
-    return std::sqrt(
-        sum(m.executor_, v.owned(), SquaredFreeTangentialPartOfFace{m.hold(), m.area(), source_->view()}));
-  }
-  for_each(m.executor_, v.range(), GivenOrNormalPartOnFace{m.hold(), m.area(), v.view(), given.view()});
-  apply(given, image);
-  return std::sqrt(inner_product(image, image));
-}
-
 void TangentialSystem::set_residual(const FaceVelocity& v, FaceVelocity& r) const {
   const MomentumMatrices& m = matrices_;
   m.visit_stencil(v, nothing, [&](Range<Face> range, auto rows, MemorySpace space) {
@@ -397,12 +453,35 @@ void TangentialSystem::set_residual(const FaceVelocity& v, FaceVelocity& r) cons
   });
 }
 
-void TangentialSystem::set_first_residual(const FaceVelocity& v, FaceVelocity& r) const {
-  if (!force_known_) return set_residual(v, r);
+Real TangentialSystem::set_first_residual(const FaceVelocity& v, FaceVelocity& r, FaceVectors<float>& given,
+                                          FaceVectors<float>&) const {
   const MomentumMatrices& m = matrices_;
-  for_each(m.executor_, r.owned(),
-           TangentialDifferenceOnFace{m.hold(), m.area(), source_->view(), std::as_const(*force_).view(),
-                                      r.view()});
+  if (source_ != nullptr) {
+    if (force_known_) {
+      for_each(m.executor_, r.owned(),
+               TangentialDifferenceOnFace{m.hold(), m.area(), source_->view(), std::as_const(*force_).view(),
+                                          r.view()});
+    } else {
+      set_residual(v, r);
+    }
+    return std::sqrt(
+        sum(m.executor_, v.owned(), SquaredFreeTangentialPartOfFace{m.hold(), m.area(), source_->view()}));
+  }
+  const auto gather = [&](Range<Face> range) {
+    for_each(m.executor_, range, GivenOrNormalPartOnFace{m.hold(), m.area(), v.view(), given.view()});
+  };
+  return m.root_of_sum([&](detail::SumInParts& sum) {
+    m.visit_stencil(v, gather, [&](Range<Face> range, auto rows, MemorySpace space) {
+      sum.add(range, TangentialResidualAndSquaredSourceOfFace<decltype(rows)>{
+                         rows, m.viscous_form_.matrix().entries(space), m.hold(), m.area(), v.view(),
+                         std::as_const(given).view(), r.view()});
+    });
+  });
+}
+
+Real TangentialSystem::rounding_of(const FaceVectors<float>& e) const {
+  if (force_ != nullptr) return std::numeric_limits<Real>::infinity();
+  return rounding_of_products * matrices_.norm_by_diagonal(0, 1, e);
 }
 
 template <class System>

@@ -31,6 +31,8 @@ class MomentumMatrices {
 
   /// Norm of the diagonal of K times v.
   Real norm_of_friction(const FaceVelocity& velocity) const;
+  /// Norm of the diagonal of a M + b K times v.
+  Real norm_by_diagonal(Real a, Real b, const FaceVectors<float>& velocity) const;
 
   /// Takes from v what is not free in it, or not free and tangential.
   void keep_free_part(FaceVectors<float>& velocity) const;
@@ -56,6 +58,9 @@ class MomentumMatrices {
   /// that rows may read from now on: those owned, then the ghosts.
   template <class V, class Gather, class Launch>
   void visit_stencil(const V& v, const Gather& gather, const Launch& launch) const;
+  /// The root of what `add(sum)` adds up, over all ranks.
+  template <class Add>
+  Real root_of_sum(const Add& add) const;
   View<Face, const FaceHold> hold() const { return boundaries_.hold().view(); }
   View<Face, const Vector3> area() const { return mesh_.geometry().face_areas(executor_.space()); }
 
@@ -69,6 +74,7 @@ class MomentumMatrices {
   Field<Face, std::uint8_t> sees_given_;  // 1: not all that the face's row sees is free
   mutable std::unique_ptr<FaceMatricesIn<Real>> double_;
   mutable FaceVectors<Real> gathered_;  // for rows of residuals: a velocity with its flux beside it
+  mutable Buffer<BinnedSum> sum_;       // of squares that are added up in parts
 };
 
 /// What the systems have in common: products and corrections in either precision, of one kernel each.
@@ -111,8 +117,9 @@ class MomentumSystem : public FaceSystem<MomentumSystem> {
         circulation_(circulation),
         force_(force) {}
   void set_residual(const FaceVelocity& v, FaceVelocity& r) const override;
-  Real norm_of_sources(const FaceVelocity& v, const FaceVelocity& r, FaceVectors<float>& given,
-                       FaceVectors<float>& image) const override;
+  Real rounding_of(const FaceVectors<float>& e) const override;
+  Real set_first_residual(const FaceVelocity& v, FaceVelocity& r, FaceVectors<float>& given,
+                          FaceVectors<float>& image) const override;
 
  private:
   friend FaceSystem<MomentumSystem>;
@@ -120,6 +127,10 @@ class MomentumSystem : public FaceSystem<MomentumSystem> {
   /// Calls `launch(range, kernel)` for ranges that together are all owned faces.
   template <class T, class Launch>
   void visit_kernels(const FaceVectors<T>& v, FaceVectors<T>& image, const Launch& launch) const;
+
+  /// The same for residuals.
+  template <class Launch>
+  void visit_residual_kernels(const FaceVelocity& v, FaceVelocity& r, const Launch& launch) const;
 
   Real mass_factor_, viscous_factor_;
   const DualCochain<Face>* circulation_;
@@ -138,9 +149,9 @@ class TangentialSystem : public FaceSystem<TangentialSystem> {
                             FaceVelocity* force = nullptr, bool force_known = false)
       : FaceSystem(matrices), source_(source), force_(force), force_known_(force_known) {}
   void set_residual(const FaceVelocity& v, FaceVelocity& r) const override;
-  void set_first_residual(const FaceVelocity& v, FaceVelocity& r) const override;
-  Real norm_of_sources(const FaceVelocity& v, const FaceVelocity& r, FaceVectors<float>& given,
-                       FaceVectors<float>& image) const override;
+  Real rounding_of(const FaceVectors<float>& e) const override;
+  Real set_first_residual(const FaceVelocity& v, FaceVelocity& r, FaceVectors<float>& given,
+                          FaceVectors<float>& image) const override;
 
  private:
   friend FaceSystem<TangentialSystem>;

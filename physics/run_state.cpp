@@ -11,6 +11,12 @@ const std::vector<Real>& array_of(const RunState& state, const std::string& name
   return found->second;
 }
 
+Real number_of(const RunState& state, const std::string& name) {
+  const auto found = state.numbers.find(name);
+  if (found == state.numbers.end()) refuse(name, "it has none");
+  return found->second;
+}
+
 void refuse(const std::string& name, const std::string& why) {
   throw InputError(fmt::format(
       "the earlier run's {} does not fit: {}; resume on the same mesh with the same model", name, why));

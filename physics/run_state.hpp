@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <map>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "kernels/platform.hpp"
@@ -35,6 +34,8 @@ namespace detail {
 
 /// Throws InputError unless the state has an array of that name.
 const std::vector<Real>& array_of(const RunState& state, const std::string& name);
+/// Throws InputError unless the state has a number of that name.
+Real number_of(const RunState& state, const std::string& name);
 [[noreturn]] void refuse(const std::string& name, const std::string& why);
 
 }  // namespace detail
@@ -51,31 +52,36 @@ void restore(const Domain& domain, const RunState& state, const std::string& nam
   }
 }
 
-/// Stores what a history knows. `change`, `image`: vectors of the right sizes, to work with.
+/// Stores what a history knows. `change`: a vector of the right size, to work with.
 template <class X>
-void store(const Domain& domain, const SolutionHistory<X>& history, X& change, Paired<X>& image,
-           const std::string& name, RunState& state) {
+void store(const Domain& domain, const SolutionHistory<X>& history, X& change, const std::string& name,
+           RunState& state) {
   for (std::size_t k = 0; k < history.size(); ++k) {
     const std::string number = guess_prefix + name + "." + std::to_string(k);
-    std::tie(state.numbers[number + ".mass_factor"], state.numbers[number + ".stiffness_factor"]) =
-        history.read(k, change, image);
+    const auto known = history.read(k, change);
+    state.numbers[number + ".mass_factor"] = known.mass_factor;
+    state.numbers[number + ".stiffness_factor"] = known.stiffness_factor;
+    for (std::size_t j = 0; j <= k; ++j)
+      state.numbers[number + ".product_with_" + std::to_string(j)] = known.products[j];
     store(domain, change, number + ".change", state);
-    store(domain, image, number + ".image", state);
   }
 }
 /// The reverse.
 template <class X>
 void restore(const Domain& domain, const RunState& state, const std::string& name,
-             SolutionHistory<X>& history, X& change, Paired<X>& image) {
+             SolutionHistory<X>& history, X& change) {
   history.clear();
   for (std::size_t k = 0;; ++k) {
     const std::string number = guess_prefix + name + "." + std::to_string(k);
-    const auto mass_factor = state.numbers.find(number + ".mass_factor"),
-               stiffness_factor = state.numbers.find(number + ".stiffness_factor");
-    if (mass_factor == state.numbers.end() || stiffness_factor == state.numbers.end()) return;
+    if (!state.numbers.contains(number + ".mass_factor")) return;
+    const auto number_of = [&](const std::string& what) {
+      return detail::number_of(state, number + "." + what);
+    };
+    typename SolutionHistory<X>::Known known{number_of("mass_factor"), number_of("stiffness_factor"), {}};
+    for (std::size_t j = 0; j <= k; ++j)
+      known.products.push_back(number_of("product_with_" + std::to_string(j)));
     restore(domain, state, number + ".change", change);
-    restore(domain, state, number + ".image", image);
-    history.append({mass_factor->second, stiffness_factor->second}, change, image);
+    history.append(known, change);
   }
 }
 

@@ -283,8 +283,9 @@ void StreamSystem::set_residual(const StreamVelocity& x, Paired<StreamVelocity>&
   add_given(r.loop);
 }
 
-Real StreamSystem::norm_of_sources(const StreamVelocity&, const Paired<StreamVelocity>& r,
-                                   StreamVectors<float>&, Paired<StreamVectors<float>>& image) const {
+Real StreamSystem::set_first_residual(const StreamVelocity& x, Paired<StreamVelocity>& r,
+                                      StreamVectors<float>&, Paired<StreamVectors<float>>& image) const {
+  set_residual(x, r);
   const MomentumMatrices& m = matrices_.momentum_;
   Real squared = inner_product(r.velocity, r.velocity);
   squared += sum(m.executor_, r.stream.owned(),

@@ -62,8 +62,6 @@ class StreamSystem : public RefinedSystem<StreamVelocity> {
                const Sources* sources = nullptr)
       : matrices_(matrices), mass_factor_(mass_factor), viscous_factor_(viscous_factor), sources_(sources) {}
 
-  /// Gradients have no curl.
-  bool is_singular() const override { return true; }
   void apply(const StreamVectors<float>& x, Paired<StreamVectors<float>>& y) const override;
   void apply(const StreamVectors<Real>& x, Paired<StreamVectors<Real>>& y) const override;
   void apply_with_product(const StreamVectors<float>& x, Paired<StreamVectors<float>>& y,
@@ -71,12 +69,12 @@ class StreamSystem : public RefinedSystem<StreamVelocity> {
   void apply_with_product(const StreamVectors<Real>& x, Paired<StreamVectors<Real>>& y,
                           BinnedSum* product) const override;
   void set_residual(const StreamVelocity& x, Paired<StreamVelocity>& r) const override;
+  /// The norm is that of what drives the change and of what the flow's own inertia and friction are,
+  /// together: the reference keeps its size when the change becomes small.
+  Real set_first_residual(const StreamVelocity& x, Paired<StreamVelocity>& r, StreamVectors<float>& given,
+                          Paired<StreamVectors<float>>& image) const override;
   void add(Real factor, const StreamVectors<float>& e, StreamVelocity& x) const override;
   void add(Real factor, const StreamVectors<Real>& e, StreamVelocity& x) const override;
-  /// Of what drives the change and of what the flow's own inertia and friction are, together: the reference
-  /// keeps its size when the change becomes small.
-  Real norm_of_sources(const StreamVelocity& x, const Paired<StreamVelocity>& r, StreamVectors<float>& given,
-                       Paired<StreamVectors<float>>& image) const override;
 
  private:
   template <class T>

@@ -15,7 +15,7 @@ namespace {
 
 /// By how much one correction reduces the residual at most: what is well above rounding in precision T.
 template <class T>
-constexpr Real reduction = 100 * static_cast<Real>(std::numeric_limits<T>::epsilon());
+constexpr Real reduction = 10 * static_cast<Real>(std::numeric_limits<T>::epsilon());
 /// A correction aims a little below the target, lest its rounding leave the residual just above.
 constexpr Real below_target = 0.9;
 /// A correction in single precision that needs more iterations, or does less, is rounding's victim.
@@ -97,12 +97,8 @@ Real RefinedConjugateGradient<X>::improve(Real norm, const RefinedSystem<X>& sys
       recall.history->factors(recall.matrix, iteration.residual(), iteration.direction(), iteration.image());
   if (factors.empty()) return 1;
   recall.history->set_combination(factors, single_.correction);
-  if (system.is_singular()) {
-    system.apply(single_.correction, iteration.image());
-    linear_combination(-1, iteration.image(), 1, iteration.residual());
-  } else {
-    recall.history->take_images(recall.matrix, factors, iteration.residual());
-  }
+  system.apply(single_.correction, iteration.image());
+  linear_combination(-1, iteration.image(), 1, iteration.residual());
   const Real left = std::sqrt(inner_product(iteration.residual(), iteration.residual()));
   if (left < 1) return left;
   start(single_, norm);  // changes that are rounding only
@@ -113,9 +109,8 @@ template <class X>
 SolveReport RefinedConjugateGradient<X>::solve(const std::string& unknown, const RefinedSystem<X>& system,
                                                const RefinedPreconditioner<X>& preconditioner, X& x,
                                                Real noise, const Recall<Vectors<X, float>>& recall) {
-  system.set_first_residual(x, residual_);
-  const Real reference =
-      system.norm_of_sources(x, residual_, single_.iteration.direction(), single_.iteration.image());
+  auto& iteration = single_.iteration;
+  const Real reference = system.set_first_residual(x, residual_, iteration.direction(), iteration.image());
   const Real rounding = 4 * std::numeric_limits<Real>::epsilon() * reference;
   const Real rounded_residual = std::max(rounding, noise);
   const SolveGoal goal(unknown, control_, {reference, rounded_residual});
@@ -150,17 +145,24 @@ SolveReport RefinedConjugateGradient<X>::solve(const std::string& unknown, const
 
   measure_residual();
   const bool remembers = recall.history != nullptr && norm > least_residual_of_image * rounded_residual;
-  bool is_single = true;
+  bool is_single = true, is_by_recurrence = false;
   for (bool first = true; is_single && norm > goal.target(); first = false) {
     const Real before = norm;
     start(single_, norm);
-    if (first && remembers) recall.history->begin(norm, single_.iteration.residual());
+    if (first && remembers) recall.history->begin(norm, iteration.residual());
     const int limit =
         std::min(control_.max_iterations, report.iterations + most_iterations_in_single_precision);
     const ConjugateGradientState state = correct(single_, first ? improve(norm, system, recall) : 1, limit);
     is_single = state.ending == Ending::Converged;
     if (state.ending == Ending::NotFinite || state.ending == Ending::NoCurvature) break;
     add(single_.correction);
+    const Real left = norm * state.residual;
+    is_by_recurrence = left + norm * system.rounding_of(single_.correction) <= goal.target();
+    if (is_by_recurrence) {
+      set_scaled(norm, false, iteration.residual(), iteration.residual());
+      norm = left;
+      break;
+    }
     find_residual();
     if (norm > goal.target() && norm > least_reduction_in_single_precision * before) is_single = false;
   }
@@ -175,8 +177,8 @@ SolveReport RefinedConjugateGradient<X>::solve(const std::string& unknown, const
   report.residual = goal.relative(norm);
   // A guess that needed no iteration adds nothing to those it was made of.
   if (remembers && report.iterations > 0) {
-    set_scaled(1, false, residual_, single_.iteration.residual());
-    recall.history->end(recall.matrix, change_, single_.iteration.residual());
+    if (!is_by_recurrence) set_scaled(1, false, residual_, iteration.residual());
+    recall.history->end(recall.matrix, change_, iteration.residual());
   }
   return report;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <concepts>
+#include <limits>
 #include <memory>
 #include <string>
 
@@ -37,20 +38,18 @@ class RefinedSystem : public FusedOperator<Vectors<X, float>>, public FusedOpera
   void apply_transpose(const Single& x, Paired<Single>& y) const override { apply(x, y); }
   void apply_transpose(const Double& x, Paired<Double>& y) const override { apply(x, y); }
 
-  /// Whether there are x with A x = 0. What rounding leaves in images of changes no x may take away then, so
-  /// that a product says what an improved guess has left.
-  virtual bool is_singular() const { return false; }
   /// r = b - A x in double precision, zero where x is not free. Brings the ghosts of x up to date.
   virtual void set_residual(const X& x, Paired<X>& r) const = 0;
-  /// The same of the x that a solve starts from, of which a system may know A x already.
-  virtual void set_first_residual(const X& x, Paired<X>& r) const { set_residual(x, r); }
+  /// The same of the x that a solve starts from, of which a system may know A x already. Returns the norm of
+  /// b - A times what is not free in x: what the relative tolerance refers to. Single precision is enough for
+  /// it. `given`, `image`: to work with.
+  virtual Real set_first_residual(const X& x, Paired<X>& r, Single& given, Paired<Single>& image) const = 0;
+  /// About how much, in the l2 norm, products in single precision with what e is a sum of are wrong by;
+  /// infinite where a solve is to end with a residual in double precision.
+  virtual Real rounding_of(const Single&) const { return std::numeric_limits<Real>::infinity(); }
   /// x += factor times the free part of e.
   virtual void add(Real factor, const Single& e, X& x) const = 0;
   virtual void add(Real factor, const Double& e, X& x) const = 0;
-  /// Norm of b - A times what is not free in x: what the relative tolerance refers to. Single precision is
-  /// enough. `r`: the residual of x; `given`, `image`: to work with.
-  virtual Real norm_of_sources(const X& x, const Paired<X>& r, Single& given,
-                               Paired<Single>& image) const = 0;
 };
 
 /// A preconditioner in either precision, for residuals of order one.
@@ -66,8 +65,10 @@ class RefinedPreconditioner : public Preconditioner<Vectors<X, float>>,
 /// residuals and sums of corrections are double, so that the result is; the iterations, which take nearly all
 /// the time, move half the bytes. Göddeke, Strzodka & Turek (Int. J. Parallel Emergent Distrib. Syst. 22,
 /// 2007), algorithm 1. One correction mostly is enough: from a good guess there is seldom more to gain than
-/// single precision holds. Where a correction does not do what it should, as with slivers in the mesh, whose
-/// matrices single precision cannot tell from singular ones, the iterations of that solve go on in double.
+/// single precision holds. What it has left, by the recurrence, then stands for the true residual where
+/// rounding could not make the difference between one that reaches the target and one that does not. Where a
+/// correction does not do what it should, as with slivers in the mesh, whose matrices single precision cannot
+/// tell from singular ones, the iterations of that solve go on in double.
 template <class X>
 class RefinedConjugateGradient {
  public:
@@ -81,8 +82,8 @@ class RefinedConjugateGradient {
   const Vectors<X, float>& like() const { return single_.correction; }
 
   /// Solves the system from the given x, as ConjugateGradient::solve does and with the same errors; `unknown`
-  /// names what is solved for in messages, residuals below `noise` are rounding. The last residual that is
-  /// asked of the system is that of the x which is found.
+  /// names what is solved for in messages, residuals below `noise` are rounding. Where the system knows of
+  /// no rounding_of corrections, the last residual that is asked of it is that of the x which is found.
   SolveReport solve(const std::string& unknown, const RefinedSystem<X>& system,
                     const RefinedPreconditioner<X>& preconditioner, X& x, Real noise,
                     const Recall<Vectors<X, float>>& recall);

@@ -102,19 +102,18 @@ struct ProductOfEntity {
   }
 };
 
-/// Sum of factor times vector, added to x or not; unused ones have no factor.
+/// Sum of factor times change; unused ones have no factor.
 template <class P>
 struct CombinationOnEntity {
   using T = typename P::Scalar;
-  View<Number, const float> vector[most_changes];
+  View<Number, const float> change[most_changes];
   Real factor[most_changes];
-  bool adds;
   View<Number, T> x;
   CURLEW_HOST_DEVICE void operator()(Id<Owner> i) const {
     for (Index part = 0; part < P::kept; ++part) {
       const Id<Number> from(P::kept * i.value() + part), to(P::all * i.value() + part);
-      Real sum = adds ? static_cast<Real>(x[to]) : 0;
-      for (std::size_t k = 0; k < most_changes; ++k) sum += factor[k] * static_cast<Real>(vector[k][from]);
+      Real sum = 0;
+      for (std::size_t k = 0; k < most_changes; ++k) sum += factor[k] * static_cast<Real>(change[k][from]);
       x[to] = static_cast<T>(sum);
     }
   }
@@ -207,21 +206,6 @@ void widen(const Executor& executor, const Rounded& rounded, X& x) {
   });
 }
 
-/// The sum of factor times vector, added to x or not.
-template <class X, class Rounded>
-void combine(const Executor& executor, std::span<const Real> factors, std::span<const Rounded* const> vectors,
-             bool adds, X& x) {
-  visit_numbers(x, [&](std::size_t field, const auto& numbers) {
-    CombinationOnEntity<PartsOf<decltype(numbers)>> combination{{}, {}, adds, numbers.view()};
-    for (std::size_t k = 0; k < most_changes; ++k) {
-      const bool used = k < vectors.size();
-      combination.vector[k] = (*vectors[used ? k : 0])[field].view();
-      combination.factor[k] = used ? factors[k] : 0;
-    }
-    for_each(executor, numbers.range(), combination);
-  });
-}
-
 }  // namespace
 
 template <class X>
@@ -254,7 +238,7 @@ auto SolutionHistory<X>::products_with(const Paired<X>& y, std::size_t last) -> 
 
 template <class X>
 auto SolutionHistory<X>::shares(const StepMatrix<X>& matrix, const Entry& entry) -> Shares {
-  const auto [a, b] = entry.factors;
+  const Real a = entry.mass_factor, b = entry.stiffness_factor;
   const Real own = matrix.stiffness_factor == b ? 1 : matrix.stiffness_factor / b;
   const Real mass = matrix.mass_factor - own * a;
   // Steps of one length differ by rounding.
@@ -265,7 +249,7 @@ auto SolutionHistory<X>::shares(const StepMatrix<X>& matrix, const Entry& entry)
 template <class X>
 std::vector<Real> SolutionHistory<X>::factors(const StepMatrix<X>& matrix, const Paired<X>& residual,
                                               X& change, Paired<X>& image) {
-  const auto lacks_stiffness = [&](std::size_t place) { return entries_[place].factors.second == 0; };
+  const auto lacks_stiffness = [&](std::size_t place) { return entries_[place].stiffness_factor == 0; };
   if (matrix.stiffness_factor != 0 && std::ranges::any_of(kept_, lacks_stiffness)) clear();
   const std::size_t count = kept_.size();
   if (count == 0) return {};
@@ -273,15 +257,13 @@ std::vector<Real> SolutionHistory<X>::factors(const StepMatrix<X>& matrix, const
   for (std::size_t i = 0; i < count; ++i) {
     Entry& entry = entries_[kept_[i]];
     const auto [own, mass] = shares(matrix, entry);
-    if (mass != 0 && !entry.has_of_mass) {
+    if (mass != 0 && !entry.by_mass) {
       set_free_change(i, change);
       matrix.mass->apply(change, image);
-      round_to(executor_, image, entry.of_mass);
       entry.by_mass = products_with(image, i);
-      entry.has_of_mass = true;
     }
     for (std::size_t j = 0; j <= i; ++j) {
-      const Real by_mass = mass != 0 ? mass * entry.by_mass[kept_[j]] : 0;
+      const Real by_mass = mass != 0 ? mass * (*entry.by_mass)[kept_[j]] : 0;
       gram[i * count + j] = gram[j * count + i] = own * entry.by_image[kept_[j]] + by_mass;
     }
   }
@@ -293,28 +275,16 @@ std::vector<Real> SolutionHistory<X>::factors(const StepMatrix<X>& matrix, const
 
 template <class X>
 void SolutionHistory<X>::set_combination(std::span<const Real> factors, X& x) const {
-  std::vector<const Rounded*> changes;
-  for (const std::size_t place : kept_) changes.push_back(&entries_[place].change);
-  combine<X, Rounded>(executor_, factors, changes, false, x);
+  visit_numbers(x, [&](std::size_t field, const auto& numbers) {
+    CombinationOnEntity<PartsOf<decltype(numbers)>> combination{{}, {}, numbers.view()};
+    for (std::size_t k = 0; k < most_changes; ++k) {
+      const bool used = k < kept_.size();
+      combination.change[k] = entries_[kept_[used ? k : 0]].change[field].view();
+      combination.factor[k] = used ? factors[k] : 0;
+    }
+    for_each(executor_, numbers.range(), combination);
+  });
   if (make_free_) make_free_(x);
-}
-
-template <class X>
-void SolutionHistory<X>::take_images(const StepMatrix<X>& matrix, std::span<const Real> factors,
-                                     Paired<X>& residual) const {
-  std::vector<const Rounded*> images, of_mass;
-  std::vector<Real> of_images, of_masses;
-  for (std::size_t k = 0; k < kept_.size(); ++k) {
-    const Entry& entry = entries_[kept_[k]];
-    const auto [own, mass] = shares(matrix, entry);
-    images.push_back(&entry.image);
-    of_images.push_back(-factors[k] * own);
-    if (mass == 0) continue;
-    of_mass.push_back(&entry.of_mass);
-    of_masses.push_back(-factors[k] * mass);
-  }
-  combine<Paired<X>, Rounded>(executor_, of_images, images, true, residual);
-  if (!of_mass.empty()) combine<Paired<X>, Rounded>(executor_, of_masses, of_mass, true, residual);
 }
 
 template <class X>
@@ -338,7 +308,7 @@ void SolutionHistory<X>::end(const StepMatrix<X>& matrix, X& change, Paired<X>& 
 }
 
 template <class X>
-void SolutionHistory<X>::append(const StepMatrix<X>& matrix, X& change, Paired<X>& image) {
+auto SolutionHistory<X>::append_rounded(X& change, Real mass_factor, Real stiffness_factor) -> Entry& {
   std::size_t place = kept_.size();
   if (place == most_changes) {
     place = kept_.front();
@@ -348,8 +318,23 @@ void SolutionHistory<X>::append(const StepMatrix<X>& matrix, X& change, Paired<X
   if (place == entries_.size()) entries_.emplace_back();
   Entry& entry = entries_[place];
   round_to(executor_, change, entry.change);
-  entry.has_of_mass = false;
-  set_image(kept_.size() - 1, {matrix.mass_factor, matrix.stiffness_factor}, image);
+  entry.mass_factor = mass_factor;
+  entry.stiffness_factor = stiffness_factor;
+  entry.by_mass.reset();
+  return entry;
+}
+
+template <class X>
+void SolutionHistory<X>::append(const StepMatrix<X>& matrix, X& change, const Paired<X>& image) {
+  Entry& entry = append_rounded(change, matrix.mass_factor, matrix.stiffness_factor);
+  entry.by_image = products_with(image, kept_.size() - 1);
+}
+
+template <class X>
+void SolutionHistory<X>::append(const Known& known, X& change) {
+  Entry& entry = append_rounded(change, known.mass_factor, known.stiffness_factor);
+  REQUIRE(known.products.size() == kept_.size(), "a change has a product with each that is kept");
+  for (std::size_t j = 0; j < kept_.size(); ++j) entry.by_image[kept_[j]] = known.products[j];
 }
 
 template <class X>
@@ -359,28 +344,25 @@ void SolutionHistory<X>::set_free_change(std::size_t k, X& change) const {
 }
 
 template <class X>
-void SolutionHistory<X>::set_image(std::size_t k, std::pair<Real, Real> factors, Paired<X>& image) {
-  Entry& entry = entries_[kept_[k]];
-  round_to(executor_, image, entry.image);
-  entry.factors = factors;
-  entry.by_image = products_with(image, k);
-}
-
-template <class X>
 void SolutionHistory<X>::renew(const Operator<X, Paired<X>>& stiffness, X& change, Paired<X>& image) {
   for (std::size_t k = 0; k < kept_.size(); ++k) {
     set_free_change(k, change);
     stiffness.apply(change, image);
-    set_image(k, {0, 1}, image);
+    Entry& entry = entries_[kept_[k]];
+    entry.mass_factor = 0;
+    entry.stiffness_factor = 1;
+    entry.by_image = products_with(image, k);
   }
 }
 
 template <class X>
-std::pair<Real, Real> SolutionHistory<X>::read(std::size_t k, X& change, Paired<X>& image) const {
+auto SolutionHistory<X>::read(std::size_t k, X& change) const -> Known {
   REQUIRE(k < kept_.size(), "a history has no such change");
-  widen(executor_, entries_[kept_[k]].change, change);
-  widen(executor_, entries_[kept_[k]].image, image);
-  return entries_[kept_[k]].factors;
+  const Entry& entry = entries_[kept_[k]];
+  widen(executor_, entry.change, change);
+  Known known{entry.mass_factor, entry.stiffness_factor, {}};
+  for (std::size_t j = 0; j <= k; ++j) known.products.push_back(entry.by_image[kept_[j]]);
+  return known;
 }
 
 template class SolutionHistory<PrimalCochain<Node>>;

@@ -4,8 +4,8 @@
 #include <array>
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "kernels/field.hpp"
@@ -31,11 +31,12 @@ inline constexpr std::size_t solution_history_depth = 4;
 /// What the last solves of a run changed about their first guesses, d_i, from which the next guess is
 /// improved: by the combination sum c_i d_i that leaves the least energy of the error, (d_i . A d_j) c = (d_i
 /// . r). Fischer, CMAME 163 (1998), with a window of the last solves instead of a basis that is given up when
-/// it is full. The image A d_i of a change is what it took from the residual, so that no product is needed;
-/// that for other factors than the solve's is found from A_0 d_i.
+/// it is full. The image A d_i of a change is what it took from the residual, so that its products d_j . A
+/// d_i need no product by the matrix; they are kept, images are not. For other factors than the solve's they
+/// are found from A_0 d_i.
 ///
-/// In single precision: what rounding does to a change is small against the error that is left. Same bits on
-/// every backend and any number of ranks.
+/// Changes are in single precision: what rounding does to one is small against the error that is left. Same
+/// bits on every backend and any number of ranks.
 template <class X>
 class SolutionHistory {
  public:
@@ -51,33 +52,36 @@ class SolutionHistory {
                             Paired<X>& image);
   /// x = sum c_i d_i.
   void set_combination(std::span<const Real> factors, X& x) const;
-  /// Takes sum c_i A d_i from r, `matrix` being that of the factors.
-  void take_images(const StepMatrix<X>& matrix, std::span<const Real> factors, Paired<X>& residual) const;
 
   /// To be called with `scale` times the residual that a solve begins with.
   void begin(Real scale, const Paired<X>& residual);
   /// Takes in what a solve has changed since begin(), and the residual that it has left; the oldest change
   /// gives way. Both are lost.
   void end(const StepMatrix<X>& matrix, X& change, Paired<X>& residual);
-  /// Takes in a change and its image, and rounds them.
-  void append(const StepMatrix<X>& matrix, X& change, Paired<X>& image);
+  /// Takes in a change, which it rounds, and its image.
+  void append(const StepMatrix<X>& matrix, X& change, const Paired<X>& image);
 
-  /// Makes all images anew, by A_1 as it has become. What is in `change` and `image` is lost.
+  /// Makes all products anew, by A_1 as it has become. What is in `change` and `image` is lost.
   void renew(const Operator<X, Paired<X>>& stiffness, X& change, Paired<X>& image);
 
-  /// Writes change number k, the oldest first, and its image; returns the factors a, b which that is for. A
-  /// history to which all are appended anew has the same bits.
-  std::pair<Real, Real> read(std::size_t k, X& change, Paired<X>& image) const;
+  /// What is known of a change besides it.
+  struct Known {
+    Real mass_factor, stiffness_factor;  ///< of its solve's matrix A
+    std::vector<Real> products;          ///< of its image A d with the changes up to it, the oldest first
+  };
+  /// Writes change number k, the oldest first. A history to which all are appended anew has the same bits.
+  Known read(std::size_t k, X& change) const;
+  void append(const Known& known, X& change);
   void clear() { kept_.clear(); }
 
  private:
   using Rounded = std::vector<Field<Number, float>>;  // one field for each that a vector is made of
   using Row = std::array<Real, solution_history_depth>;
   struct Entry {
-    Rounded change, image, of_mass;  // d, A d, A_0 d where it has been asked for
-    std::pair<Real, Real> factors;   // of A
-    bool has_of_mass = false;
-    Row by_image, by_mass;  // products of the earlier entries' changes and its own with the images
+    Rounded change;
+    Real mass_factor, stiffness_factor;  // of A
+    Row by_image;                        // products of the earlier entries' changes and its own with A d
+    std::optional<Row> by_mass;          // and with A_0 d, where they have been asked for
   };
   /// A d_i = `own` A_i d_i + `mass` A_0 d_i, with A_i the matrix of the solve that changed d_i.
   struct Shares {
@@ -86,7 +90,8 @@ class SolutionHistory {
   static Shares shares(const StepMatrix<X>& matrix, const Entry& entry);
 
   void set_free_change(std::size_t k, X& change) const;
-  void set_image(std::size_t k, std::pair<Real, Real> factors, Paired<X>& image);
+  /// Takes in a rounded change of which nothing else is known yet.
+  Entry& append_rounded(X& change, Real mass_factor, Real stiffness_factor);
   /// Of y with the changes kept up to number k, the oldest first.
   Row products_with(const Paired<X>& y, std::size_t last);
 

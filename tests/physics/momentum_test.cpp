@@ -325,24 +325,71 @@ TEST_P(MomentumOnShelf, convection_is_the_formula_with_dense_matrices) {
   }
 }
 
-TEST_P(MomentumOnShelf, the_reference_of_a_solve_is_the_norm_of_what_is_given_to_it) {
+TEST_P(MomentumOnShelf, a_solve_refers_to_the_norm_of_what_is_given_to_it) {
   const Real a = 3, b = 0.2;
   const FaceStencil stencil(mesh_.topology());
   const FluxMass mass(Executor::serial(), mesh_, stencil, simplex_weight);
   const ViscousForm viscous_form(Executor::serial(), mesh_, stencil);
-  visit_benches([&](int first, Bench& bench) {
+  visit_benches([&](int number, Bench& bench) {
     const MomentumMatrices matrices(Executor::serial(), mesh_, bench.boundaries, mass, viscous_form);
     FaceVectors<float> given(Executor::serial(), faces_, "given", "m/s"), image = alike(given);
-    const FaceVelocity residual = alike(bench.velocity);
-    const Eigen::MatrixXd free = unknowns_of(bench.free).colwise().normalized();
+    FaceVelocity first = alike(bench.velocity), again = alike(first);
     const Eigen::VectorXd v = column_of(bench.velocity.to_host(), d_),
                           c = column_of(bench.circulation.to_host());
-    const Eigen::VectorXd held = v - free * (free.transpose() * v);
-    const Real expected = (free.transpose() * (flux_of().transpose() * c - system_of(a, b) * held)).norm();
-    EXPECT_NEAR(MomentumSystem(matrices, a, b, &bench.circulation)
-                    .norm_of_sources(bench.velocity, residual, given, image),
-                expected, 1e-6 * expected)
-        << first;
+    // Of a system with a right-hand side, on what is free.
+    const auto expect = [&](const RefinedSystem<FaceVelocity>& system, const Eigen::MatrixXd& unknowns,
+                            const Eigen::MatrixXd& matrix, const Eigen::VectorXd& right) {
+      const Eigen::MatrixXd free = unknowns.colwise().normalized();
+      const Eigen::VectorXd held = v - free * (free.transpose() * v);
+      const Real expected = (free.transpose() * (right - matrix * held)).norm();
+      EXPECT_NEAR(system.set_first_residual(bench.velocity, first, given, image), expected, 1e-6 * expected)
+          << number;
+      system.set_residual(bench.velocity, again);
+      EXPECT_EQ(column_of(first.to_host(), d_), column_of(again.to_host(), d_));
+      const Eigen::VectorXd residual = free * (free.transpose() * (right - matrix * v));
+      EXPECT_LE((column_of(first.to_host(), d_) - residual).norm(),
+                1e-12 * (matrix.cwiseAbs() * v.cwiseAbs()).norm());
+    };
+    expect(MomentumSystem(matrices, a, b, &bench.circulation), unknowns_of(bench.free), system_of(a, b),
+           flux_of().transpose() * c);
+    expect(TangentialSystem(matrices), bench.free.tangents, system_of(0, 1), Eigen::VectorXd::Zero(v.size()));
+  });
+}
+
+TEST_P(MomentumOnShelf, what_products_in_single_precision_are_wrong_by_is_foreseen) {
+  const Real a = 3, b = 0.2;
+  const FaceStencil stencil(mesh_.topology());
+  const FluxMass mass(Executor::serial(), mesh_, stencil, simplex_weight);
+  const ViscousForm viscous_form(Executor::serial(), mesh_, stencil);
+  visit_benches([&](int number, Bench& bench) {
+    const MomentumMatrices matrices(Executor::serial(), mesh_, bench.boundaries, mass, viscous_form);
+    FaceVectors<float> e(Executor::serial(), faces_, "correction", "m/s"), image = alike(e);
+    const auto expect = [&](const RefinedSystem<FaceVelocity>& system, const Eigen::MatrixXd& unknowns,
+                            const Eigen::MatrixXd& matrix) {
+      if (unknowns.cols() == 0) return;
+      const Eigen::MatrixXd free = unknowns.colwise().normalized();
+      const std::vector<Vector3> velocity = bench.velocity.to_host();
+      const Eigen::VectorXd v = free * (free.transpose() * column_of(velocity, d_));
+      std::vector<Vector4<float>> rounded_values;
+      const auto normal = mesh_.geometry().face_areas(MemorySpace::Host);
+      for (Index f = 0; f < faces_; ++f) {
+        Vector3 value{};
+        for (Eigen::Index k = 0; k < d_; ++k) (k == 0 ? value.x : k == 1 ? value.y : value.z) = v(d_ * f + k);
+        const Vector4<float> r = rounded<float>(value);
+        const Vector4<float> n = rounded<float>(normal[Id<Face>(f)] / norm(normal[Id<Face>(f)]));
+        rounded_values.push_back(r.with_fourth(own_dot(r, n)));
+      }
+      e.copy_from_host(rounded_values);
+      system.apply(e, image);
+      std::vector<Vector3> result;
+      for (const Vector4<float>& value : image.to_host()) result.push_back(widened(value));
+      const Eigen::VectorXd exact = free * (free.transpose() * (matrix * v));
+      const Real wrong = (column_of(result, d_) - exact).norm(), foreseen = system.rounding_of(e);
+      EXPECT_LE(wrong, foreseen) << number;
+      EXPECT_GE(wrong, 1e-3 * foreseen) << number;
+    };
+    expect(MomentumSystem(matrices, a, b), unknowns_of(bench.free), system_of(a, b));
+    expect(TangentialSystem(matrices), bench.free.tangents, system_of(0, 1));
   });
 }
 

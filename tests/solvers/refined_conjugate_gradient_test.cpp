@@ -42,11 +42,13 @@ BinnedSum product_of(const FaceVectors<T>& x, const FaceVectors<T>& y) {
   return binned_sum(static_cast<Index>(terms.size()), [&](Index k) { return terms(k); });
 }
 
-/// A dense matrix; what `factor` is not 1 of, its products in single precision are wrong by.
+/// A dense matrix; what `factor` is not 1 of, its products in single precision are wrong by. It says that
+/// they are wrong by `rounding` times what they are products with.
 class DenseSystem : public RefinedSystem<FaceVelocity> {
  public:
-  DenseSystem(MatrixXd matrix, VectorXd b, Real factor = 1)
-      : matrix_(std::move(matrix)), b_(std::move(b)), factor_(factor) {}
+  DenseSystem(MatrixXd matrix, VectorXd b, Real factor = 1,
+              Real rounding = std::numeric_limits<Real>::infinity())
+      : matrix_(std::move(matrix)), b_(std::move(b)), factor_(factor), rounding_(rounding) {}
   void apply(const FaceVectors<float>& x, FaceVectors<float>& y) const override {
     ++products_in_single;
     set(y, factor_ * (matrix_.cast<float>() * numbers_of(x).cast<float>()).cast<Real>());
@@ -68,24 +70,27 @@ class DenseSystem : public RefinedSystem<FaceVelocity> {
     copy_bytes(product, x.executor().space(), &sum, MemorySpace::Host, sizeof sum);
   }
   void set_residual(const FaceVelocity& x, FaceVelocity& r) const override {
+    ++residuals;
     set(r, b_ - matrix_ * numbers_of(x));
   }
+  Real set_first_residual(const FaceVelocity& x, FaceVelocity& r, FaceVectors<float>&,
+                          FaceVectors<float>&) const override {
+    set_residual(x, r);
+    return b_.norm();
+  }
+  Real rounding_of(const FaceVectors<float>& e) const override { return rounding_ * numbers_of(e).norm(); }
   void add(Real factor, const FaceVectors<float>& e, FaceVelocity& x) const override {
     set(x, numbers_of(x) + factor * numbers_of(e));
   }
   void add(Real factor, const FaceVectors<Real>& e, FaceVelocity& x) const override {
     set(x, numbers_of(x) + factor * numbers_of(e));
   }
-  Real norm_of_sources(const FaceVelocity&, const FaceVelocity&, FaceVectors<float>&,
-                       FaceVectors<float>&) const override {
-    return b_.norm();
-  }
-  mutable int products_in_single = 0, products_in_double = 0;
+  mutable int products_in_single = 0, products_in_double = 0, residuals = 0;
 
  private:
   MatrixXd matrix_;
   VectorXd b_;
-  Real factor_;
+  Real factor_, rounding_;
 };
 
 class NoPreconditioner : public RefinedPreconditioner<FaceVelocity> {
@@ -181,6 +186,42 @@ TEST(RefinedConjugateGradient, remembers_what_either_precision_found) {
     EXPECT_LE(iterations({a, 3 * b - 2 * c}), 1) << factor;
     EXPECT_LE((3 * b - 2 * c - a * numbers_of(solve.x)).norm(), 1.0001e-5 * (3 * b - 2 * c).norm());
   }
+}
+
+TEST(RefinedConjugateGradient, forms_no_last_residual_where_rounding_cannot_matter) {
+  constexpr Index faces = 20;
+  const MatrixXd a = positive_definite(faces, 50);
+  const VectorXd b = VectorXd::Random(3 * faces);
+  const Real eps = static_cast<Real>(std::numeric_limits<float>::epsilon());
+  struct Expected {
+    Real tolerance, rounding;
+    int residuals;
+  };
+  // From zero: one correction, with rounding far below the target; with rounding that is not known, or larger
+  // than the target; two corrections, of which the first stops short of the target.
+  for (const auto& [tolerance, rounding, residuals] : {Expected{1e-4, 10 * eps, 1},
+                                                       {1e-4, std::numeric_limits<Real>::infinity(), 2},
+                                                       {1e-4, 1e-2, 2},
+                                                       {1e-10, 10 * eps, 2}}) {
+    Solve solve(faces, {tolerance, 0, 1000});
+    SolutionHistory<FaceVectors<float>> history(solve.solver.like().executor());
+    const DenseSystem system(a, b, 1, rounding);
+    const SolveReport report = solve(system, 0, {&history});
+    EXPECT_EQ(system.residuals, residuals) << tolerance << " " << rounding;
+    const VectorXd found = numbers_of(solve.x), left = b - a * found;
+    EXPECT_LE(left.norm(), tolerance * b.norm());
+    EXPECT_NEAR(report.residual, left.norm() / b.norm(), 0.02 * report.residual);
+    // What is remembered is the image all the same.
+    FaceVectors<float> change = alike(solve.solver.like());
+    ASSERT_EQ(history.size(), 1u);
+    EXPECT_NEAR(history.read(0, change).products.front(), found.dot(a * found), 1e-5 * found.dot(a * found));
+  }
+  // A matrix that is another one in single precision by no more than is said.
+  Solve solve(faces, {1e-4, 0, 1000});
+  const DenseSystem inexact(a, b, 1.001, 0.05);
+  solve(inexact);
+  EXPECT_LE((b - a * numbers_of(solve.x)).norm(), 1e-4 * b.norm());
+  EXPECT_EQ(inexact.residuals, 2);
 }
 
 TEST(RefinedConjugateGradient, remembers_no_change_whose_image_would_be_rounding) {
