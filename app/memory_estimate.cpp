@@ -28,12 +28,8 @@ std::size_t count(const auto& range) {
   return at(range.size());
 }
 
-/// How many vectors in single precision a SolutionHistory keeps: changes, their images, a residual.
-constexpr std::size_t history = 2 * solution_history_depth + 1;
-/// And products with the mass where steps are of different length, as the first is by its scheme.
-constexpr std::size_t history_of_step(bool steps_vary) {
-  return history + (steps_vary ? solution_history_depth : 1);
-}
+/// How many vectors in single precision a SolutionHistory keeps: changes, and a residual.
+constexpr std::size_t history = solution_history_depth + 1;
 
 std::size_t averages_of(const CaseSettings& settings) {
   return static_cast<std::size_t>(
@@ -61,7 +57,7 @@ std::size_t bytes_of(const HeatCase& settings, const Mesh& mesh) {
   }
   // The model's fields, those of conjugate gradients and of their preconditioner; a mark per node.
   std::size_t per_node = (12 + 5 + 1) * number + 1;
-  if (!settings.time.steady) per_node += history_of_step(false) * rounded_number;
+  if (!settings.time.steady) per_node += history * rounded_number;
   const std::size_t patches = count(mesh.topology().boundary_faces()) * 2 * number;
   return tables + patches + count(mesh.topology().nodes()) * per_node;
 }
@@ -131,17 +127,16 @@ std::size_t bytes_of(const FlowCase& settings, const Mesh& mesh) {
   if (inverts) per_face += rounded_vector;
   // And their guesses: those of convection are of its first solve alone where momentum's condenses it, those
   // of velocities where the streamfunction's gives them.
-  const std::size_t of_step = history_of_step(settings.time.courant.has_value());
   const bool condenses = exact || stage_count(settings.flow.scheme) > 0 || settings.flow.viscosity == 0;
-  per_face += ((exact ? 0 : of_step) + history + (condenses ? history : 3)) * 3 * rounded_number;
+  per_face += ((exact ? 0 : history) + history + (condenses ? history : 2)) * 3 * rounded_number;
   per_face += 5 * number;  // projection
   if (exact) {             // the streamfunction's
-    per_face += 5 * number + 3 * vector + 7 * rounded_vector + (2 + 3 * of_step) * rounded_number;
+    per_face += 5 * number + 3 * vector + 7 * rounded_vector + (2 + 3 * history) * rounded_number;
   }
   if (by_multigrid) per_face += 3 * rounded_vector + 2 * rounded_number;  // tangential velocities
   per_face += averages * vector;
   if (settings.time.steady) per_face += vector;  // the velocity of the step before
-  const std::size_t per_edge = exact ? 4 * number + (6 + of_step) * rounded_number + 1 : 0;
+  const std::size_t per_edge = exact ? 4 * number + (6 + history) * rounded_number + 1 : 0;
   tables += count(t.boundary_faces()) * (2 * number + vector);  // what the boundary gives
   return tables + count(t.cells()) * per_cell + count(t.faces()) * per_face + count(t.edges()) * per_edge;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <vector>
 
@@ -68,6 +69,10 @@ class StreamSystem : public RefinedSystem<StreamVelocity> {
                           BinnedSum* product) const override;
   void apply_with_product(const StreamVectors<Real>& x, Paired<StreamVectors<Real>>& y,
                           BinnedSum* product) const override;
+  /// Rounding piles up along gradients, which have no curl, the more the further a correction goes.
+  Real left_in_single_precision() const override {
+    return 100 * static_cast<Real>(std::numeric_limits<float>::epsilon());
+  }
   void set_residual(const StreamVelocity& x, Paired<StreamVelocity>& r) const override;
   /// The norm is that of what drives the change and of what the flow's own inertia and friction are,
   /// together: the reference keeps its size when the change becomes small.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -13,9 +14,8 @@ namespace curlew {
 
 namespace {
 
-/// By how much one correction reduces the residual at most: what is well above rounding in precision T.
-template <class T>
-constexpr Real reduction = 10 * static_cast<Real>(std::numeric_limits<T>::epsilon());
+/// What a correction in double precision leaves of the residual at least, lest it be rounding.
+constexpr Real left_in_double_precision = 100 * std::numeric_limits<Real>::epsilon();
 /// A correction aims a little below the target, lest its rounding leave the residual just above.
 constexpr Real below_target = 0.9;
 /// A correction in single precision that needs more iterations, or does less, is rounding's victim.
@@ -131,7 +131,9 @@ SolveReport RefinedConjugateGradient<X>::solve(const std::string& unknown, const
     changed = true;
   };
   const auto correct = [&]<class T>(Precision<T>& precision, Real left, int limit) {
-    const Real target = std::max(below_target * goal.target() / norm, reduction<T>);
+    const Real least =
+        std::is_same_v<T, float> ? system.left_in_single_precision() : left_in_double_precision;
+    const Real target = std::max(below_target * goal.target() / norm, least);
     ConjugateGradientState state{left, target, report.iterations, limit, Ending::Converged};
     if (left <= target) return state;
     state.ending = report.iterations < limit ? Ending::None : Ending::AtTheLimit;
@@ -157,7 +159,8 @@ SolveReport RefinedConjugateGradient<X>::solve(const std::string& unknown, const
     if (state.ending == Ending::NotFinite || state.ending == Ending::NoCurvature) break;
     add(single_.correction);
     const Real left = norm * state.residual;
-    is_by_recurrence = left + norm * system.rounding_of(single_.correction) <= goal.target();
+    is_by_recurrence =
+        left <= goal.target() && left + norm * system.rounding_of(single_.correction) <= goal.target();
     if (is_by_recurrence) {
       set_scaled(norm, false, iteration.residual(), iteration.residual());
       norm = left;

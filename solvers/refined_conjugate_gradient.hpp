@@ -44,6 +44,11 @@ class RefinedSystem : public FusedOperator<Vectors<X, float>>, public FusedOpera
   /// b - A times what is not free in x: what the relative tolerance refers to. Single precision is enough for
   /// it. `given`, `image`: to work with.
   virtual Real set_first_residual(const X& x, Paired<X>& r, Single& given, Paired<Single>& image) const = 0;
+  /// What a correction in single precision leaves of the residual at least: well above rounding, to which
+  /// more would be lost.
+  virtual Real left_in_single_precision() const {
+    return 10 * static_cast<Real>(std::numeric_limits<float>::epsilon());
+  }
   /// About how much, in the l2 norm, products in single precision with what e is a sum of are wrong by;
   /// infinite where a solve is to end with a residual in double precision.
   virtual Real rounding_of(const Single&) const { return std::numeric_limits<Real>::infinity(); }

@@ -377,7 +377,10 @@ TEST_F(DrivenBox, a_step_that_fails_names_the_place_and_leaves_the_last_good_sta
     EXPECT_EQ(flow.time(), 0.06);
     EXPECT_EQ(flow.steps(), 2);
     const FlowState after = flow.state();
-    EXPECT_TRUE(after.numbers == before.numbers) << name;
+    for (const auto& [what, value] : before.numbers) {
+      if (what.starts_with(guess_prefix)) continue;
+      EXPECT_EQ(after.numbers.at(what), value) << name << ": " << what;
+    }
     for (const auto& [what, values] : before.arrays) {
       if (what.starts_with(guess_prefix) || what == "rate") continue;
       EXPECT_TRUE(values == after.arrays.at(what)) << name << ": " << what;

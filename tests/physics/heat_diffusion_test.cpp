@@ -474,11 +474,21 @@ TEST_P(WarmedBox, started_anew_forgets_them) {
   const auto run = [&] {
     heat.start(*initial, 0);
     for (int step = 1; step <= 4; ++step) heat.advance_to(time_of(step));
-    return heat.state().arrays;
+    return heat.state();
   };
-  const auto once = run();
-  EXPECT_EQ(once.size(), 1 + 2 * solution_history_depth);
-  EXPECT_EQ(run(), once);
+  const RunState once = run(), again = run();
+  EXPECT_EQ(once.arrays.size(), 1 + solution_history_depth);
+  EXPECT_EQ(again.arrays, once.arrays);
+  EXPECT_EQ(again.numbers, once.numbers);
+}
+
+TEST_P(WarmedBox, does_not_resume_from_changes_of_which_something_is_not_known) {
+  HeatDiffusion heat(Executor::serial(), mesh, settings());
+  heat.start(*initial, 0);
+  heat.advance_to(time_of(1));
+  RunState state = heat.state();
+  ASSERT_EQ(state.numbers.erase(guess_prefix + "temperature_change.0.product_with_0"), 1u);
+  EXPECT_THROW(heat.resume(state), InputError);
 }
 
 INSTANTIATE_TEST_SUITE_P(Convection, WarmedBox, testing::Bool(),
