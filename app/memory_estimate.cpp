@@ -62,16 +62,19 @@ std::size_t bytes_of(const HeatCase& settings, const Mesh& mesh) {
   return tables + patches + count(mesh.topology().nodes()) * per_node;
 }
 
-/// Whether momentum's preconditioner will have a part between nodes: a guess from the sizes of cells that is
-/// right but for steps within a factor of about four of those from which on it has.
+/// Whether viscosity will reach so far that momentum's preconditioner, or the streamfunction's, has another
+/// part between nodes: a guess from the sizes of cells that is right but for steps within a factor of about
+/// four of those from which on it has.
 bool expects_correction_between_nodes(const FlowCase& settings, const Mesh& mesh) {
-  if (settings.method == FlowMethod::ExactFractionalStep) return false;
-  if (settings.flow.momentum_preconditioning != Preconditioning::Multigrid) return false;
+  const bool exact = settings.method == FlowMethod::ExactFractionalStep;
+  if ((exact ? settings.flow.streamfunction_preconditioning : settings.flow.momentum_preconditioning) !=
+      Preconditioning::Multigrid)
+    return false;
   if (stage_count(settings.flow.scheme) > 0) return false;  // explicit viscosity
   const Real step = settings.time.courant ? settings.time.max_step.value_or(0) : settings.time.step;
   const Real reach = settings.flow.viscosity * step;  // [m2]
   const Real power = 2 / static_cast<Real>(mesh.topology().dimension());
-  const auto is_reached = [&](Real volume) { return reach > 2 * std::pow(volume, power); };
+  const auto is_reached = [&](Real volume) { return reach > (exact ? 0.5 : 2) * std::pow(volume, power); };
   const std::span<const Real> volumes = mesh.geometry().cell_volumes().host();
   return 2 * std::ranges::count_if(volumes, is_reached) > std::ssize(volumes);
 }
@@ -92,7 +95,8 @@ std::size_t bytes_of(const FlowCase& settings, const Mesh& mesh) {
   if (settings.flow.pressure_preconditioning == Preconditioning::Multigrid) {
     tables += bytes_of_multigrid(count(t.cells()), t.faces_of_cell().entries());
   }
-  if (expects_correction_between_nodes(settings, mesh)) {
+  const bool reaches_far = expects_correction_between_nodes(settings, mesh);
+  if (reaches_far && !exact) {
     tables += bytes_of_multigrid(count(t.nodes()), count(NodeGraph(t).pairs()), 5 * rounded_vector);
     tables += count(t.nodes()) * 2 * rounded_vector + count(t.faces()) * rounded_number;
     tables += 2 * t.nodes_of_face().bytes();
@@ -108,6 +112,12 @@ std::size_t bytes_of(const FlowCase& settings, const Mesh& mesh) {
     tables += t.nodes_of_edge().bytes() + t.edges_of_node().bytes() + count(t.edges()) * value;
     tables += stencil.faces_of_face().entries() * rounded_number + count(t.faces()) * 2 * rounded_number;
     tables += count(t.edges()) * (6 * rounded_number + 1);
+    if (reaches_far) {
+      tables += bytes_of_multigrid(count(t.nodes()), pairs, 5 * value) + count(t.nodes()) * value;
+      tables +=
+          2 * (count(t.edges()) + count(t.faces())) * rounded_number + count(t.cells()) * rounded_vector;
+      tables += 126 * 126 * rounded_number;  // the inverse on the coarsest level
+    }
   }
 
   std::size_t per_cell = vector + number;    // geometry

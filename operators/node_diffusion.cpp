@@ -156,4 +156,16 @@ SymmetricMatrix NodeDiffusion::matrix() const {
   return matrix;
 }
 
+SymmetricMatrix diffusion_between_nodes(const Mesh& mesh) {
+  const std::vector<Real> one(at(mesh.topology().cells().size()), 1);
+  return NodeDiffusion(Executor::serial(), mesh, one).matrix();
+}
+
+SymmetricMatrix inertia_and_diffusion_between_nodes(const Mesh& mesh, Real ratio) {
+  SymmetricMatrix matrix = diffusion_between_nodes(mesh);
+  for (std::size_t n = 0; n < matrix.diagonal.size(); ++n)
+    matrix.diagonal[n] += mesh.geometry().node_volumes()[n] / ratio;
+  return matrix;
+}
+
 }  // namespace curlew

@@ -75,4 +75,9 @@ class NodeDiffusion : public Operator<PrimalCochain<Node>, DualCochain<Node>> {
   ConstantArray<Real> conductances_;
 };
 
+/// B, the diffusion between nodes by a conductivity of one, spelled out.
+SymmetricMatrix diffusion_between_nodes(const Mesh& mesh);
+/// V / ratio + B, V the nodes' volumes.
+SymmetricMatrix inertia_and_diffusion_between_nodes(const Mesh& mesh, Real ratio);
+
 }  // namespace curlew

@@ -13,7 +13,6 @@
 #include "mesh/exchange.hpp"
 #include "mesh/slabs.hpp"
 #include "physics/stream_preconditioner.hpp"
-#include "physics/tangential_chebyshev.hpp"
 #include "solvers/auxiliary_space.hpp"
 
 namespace curlew {
@@ -120,16 +119,16 @@ ExactFractionalStep::ExactFractionalStep(const Executor& executor, const Mesh& m
       velocity_(executor, change_.extent(), "change of velocity", "m/s"),
       friction_scale_(executor, change_.extent(), "scale of friction", "1"),
       potential_(executor, mesh.domain().extent<Cell>(), "potential", "m2/s") {
-  std::unique_ptr<AuxiliarySpace> edges;
-  std::unique_ptr<TangentialChebyshev> tangential;
   const bool smooth = settings_.streamfunction_preconditioning == Preconditioning::Multigrid;
-  if (smooth) {
-    edges = std::make_unique<AuxiliarySpace>(executor, mesh, momentum_.mass().matrix(),
-                                             momentum_.viscous_form().matrix(), edge_is_free_);
-    tangential = std::make_unique<TangentialChebyshev>(momentum_.matrices());
-  }
   find_diagonals(!smooth);
-  preconditioner_ = std::make_unique<StreamPreconditioner>(unknown_, std::move(edges), std::move(tangential));
+  if (smooth) {
+    auto edges = std::make_unique<AuxiliarySpace>(executor, mesh, momentum_.mass().matrix(),
+                                                  momentum_.viscous_form().matrix(), edge_is_free_);
+    preconditioner_ =
+        std::make_unique<StreamPreconditioner>(unknown_, momentum_.matrices(), std::move(edges));
+  } else {
+    preconditioner_ = std::make_unique<StreamPreconditioner>(unknown_);
+  }
   if (smooth && !loops_.empty() && loops_.size() <= most_harmonic_flows) find_harmonic_flows();
 }
 

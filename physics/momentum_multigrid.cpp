@@ -2,7 +2,6 @@
 #include "physics/momentum_multigrid.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 #include <vector>
 
@@ -11,6 +10,7 @@
 #include "mesh/exchange.hpp"
 #include "operators/node_diffusion.hpp"
 #include "physics/free_parts.hpp"
+#include "physics/viscous_reach.hpp"
 #include "solvers/multigrid.hpp"
 
 namespace curlew {
@@ -54,23 +54,9 @@ struct CorrectedOnFace {
   }
 };
 
-struct IsFreeOfFace {
-  View<Face, const FaceHold> hold;
-  CURLEW_HOST_DEVICE Real operator()(Id<Face> f) const { return hold[f] == FaceHold::All ? 0 : 1; }
-};
-
-/// Whether diffusion outweighs inertia so far that fewer iterations are worth what the correction costs: on
+/// Diffusion has to outweigh inertia so far that fewer iterations are worth what the correction costs: on
 /// tetrahedra they take twice as long (docs/multigrid.md).
-struct IsReachedOfFace {
-  static constexpr Real far = 16;
-  Real ratio;
-  View<Face, const float> mass, viscous;
-  View<Face, const FaceHold> hold;
-  CURLEW_HOST_DEVICE Real operator()(Id<Face> f) const {
-    const bool reached = ratio * static_cast<Real>(viscous[f]) > far * static_cast<Real>(mass[f]);
-    return hold[f] != FaceHold::All && reached ? 1 : 0;
-  }
-};
+constexpr Real far = 16;
 
 /// For the nodes that the rank owns, in the order of the whole mesh.
 IncidenceTable<Node, Face> faces_of_nodes(const Mesh& mesh) {
@@ -108,7 +94,8 @@ class MomentumMultigrid::NodeCorrection {
         share_(shares_of_faces(matrices.mesh_.topology())),
         restricted_(matrices.executor_, matrices.mesh_.domain().extent<Node>(), "restricted residual", "1"),
         correction_(alike(restricted_)),
-        multigrid_(matrices.executor_, matrices.mesh_.domain(), inertia_and_diffusion(ratio), stiffness()) {}
+        multigrid_(matrices.executor_, matrices.mesh_.domain(),
+                   inertia_and_diffusion_between_nodes(matrices.mesh_, ratio), stiffness()) {}
 
   /// z = D⁻¹ r + factor Π L⁻¹ Πᵀ r. `launch(range, kernel)` is called for kernels with the terms of r . z.
   template <class T, class Launch>
@@ -129,15 +116,6 @@ class MomentumMultigrid::NodeCorrection {
   }
 
  private:
-  SymmetricMatrix inertia_and_diffusion(Real ratio) const {
-    const Mesh& mesh = matrices_.mesh_;
-    const std::vector<Real> one(at(mesh.topology().cells().size()), 1);
-    SymmetricMatrix matrix = NodeDiffusion(Executor::serial(), mesh, one).matrix();
-    for (std::size_t n = 0; n < matrix.diagonal.size(); ++n)
-      matrix.diagonal[n] += mesh.geometry().node_volumes()[n] / ratio;
-    return matrix;
-  }
-
   std::vector<Tensor3> stiffness() const {
     const auto area = matrices_.mesh_.geometry().face_areas(MemorySpace::Host);
     const std::vector<Real> diagonal = matrices_.viscous_form_.matrix().diagonal();
@@ -169,27 +147,17 @@ MomentumMultigrid::~MomentumMultigrid() = default;
 void MomentumMultigrid::set(Real mass_factor, Real viscous_factor) {
   if (std::pair(mass_factor, viscous_factor) == factors()) return;
   FaceJacobi::set(mass_factor, viscous_factor);
-  if (!reaches_across_cells(viscous_factor / mass_factor)) {
+  const ViscousReach reach(matrices_, viscous_factor / mass_factor);
+  if (!reach.is_beyond(far)) {
     correction_.reset();
     return;
   }
   scale_ = static_cast<float>(1 / viscous_factor);
-  int exponent = 0;
-  std::frexp(viscous_factor / mass_factor, &exponent);
-  const Real ratio = std::ldexp(Real(1), exponent & ~1);
+  const Real ratio = reach.rounded_ratio();
   if (correction_ && ratio == ratio_) return;
   ratio_ = ratio;
   correction_.reset();  // before the next one takes its memory
   correction_ = std::make_unique<NodeCorrection>(matrices_, ratio);
-}
-
-bool MomentumMultigrid::reaches_across_cells(Real ratio) const {
-  const MomentumMatrices& m = matrices_;
-  const Range<Face> faces = m.mass_diagonal_.owned();
-  const Real reached =
-      sum(m.executor_, faces,
-          IsReachedOfFace{ratio, m.mass_diagonal_.view(), m.viscous_diagonal_.view(), m.hold()});
-  return 2 * reached > sum(m.executor_, faces, IsFreeOfFace{m.hold()});
 }
 
 void MomentumMultigrid::apply(const FaceVectors<float>& r, FaceVectors<float>& z) const {

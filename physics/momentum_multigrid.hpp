@@ -40,7 +40,6 @@ class MomentumMultigrid : public FaceJacobi {
   void apply_in(const FaceVectors<T>& r, FaceVectors<T>& z) const;
   template <class T>
   void apply_with_product_in(const FaceVectors<T>& r, FaceVectors<T>& z, BinnedSum* product) const;
-  bool reaches_across_cells(Real ratio) const;
 
   float scale_ = 0;                             // 1 / b
   Real ratio_ = 0;                              // of the correction: the power of four nearest to b / a

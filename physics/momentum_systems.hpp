@@ -49,6 +49,8 @@ class MomentumMatrices {
   friend class StreamMatrices;
   friend class StreamSystem;
   friend class TangentialChebyshev;
+  friend class TangentialReconstruction;
+  friend class ViscousReach;
 
   /// Double precision is made when it is first asked for.
   template <class T>

@@ -5,10 +5,15 @@
 #include <utility>
 
 #include "kernels/vector_kernels.hpp"
+#include "physics/viscous_reach.hpp"
 
 namespace curlew {
 
 namespace {
+
+/// How far viscosity has to outweigh inertia for fewer iterations to be worth what corrections of all fields
+/// together cost: they take up to 1.5 times as long (docs/multigrid.md).
+constexpr Real far = 4;
 
 /// z, and r . z of an entity.
 template <class E, class T>
@@ -32,13 +37,23 @@ void scale_by(const Field<E>& scale, const From& r, To& z, detail::SumInParts* s
 
 }  // namespace
 
-StreamPreconditioner::StreamPreconditioner(const StreamVelocity& like, std::unique_ptr<AuxiliarySpace> edges,
-                                           std::unique_ptr<TangentialChebyshev> tangential)
+StreamPreconditioner::Coupling::Coupling(const Field<Edge>& like, const MomentumMatrices& matrices)
+    : reconstruction(matrices),
+      rotation(like.executor(), like.extent(), "rotation", "1"),
+      stream(alike(rotation)) {}
+
+StreamPreconditioner::StreamPreconditioner(const StreamVelocity& like)
     : stream_(like.stream.executor(), like.stream.extent(), "inverse diagonal", "1"),
       loop_(like.stream.executor(), like.loop.extent(), "inverse diagonal", "1"),
-      velocity_(like.stream.executor(), like.velocity.extent(), "inverse diagonal", "1"),
-      edges_(std::move(edges)),
-      tangential_(std::move(tangential)) {}
+      velocity_(like.stream.executor(), like.velocity.extent(), "inverse diagonal", "1") {}
+
+StreamPreconditioner::StreamPreconditioner(const StreamVelocity& like, const MomentumMatrices& matrices,
+                                           std::unique_ptr<AuxiliarySpace> edges)
+    : StreamPreconditioner(like) {
+  matrices_ = &matrices;
+  edges_ = std::move(edges);
+  tangential_ = std::make_unique<TangentialChebyshev>(matrices);
+}
 
 void StreamPreconditioner::set(std::span<const Real> stream, std::span<const Real> loop,
                                std::span<const Real> velocity, Real a, Real b) {
@@ -49,7 +64,7 @@ void StreamPreconditioner::set(std::span<const Real> stream, std::span<const Rea
     field.copy_from_host(inverse);
   };
   if (edges_)
-    edges_->set(a, b);
+    set_edges(a, b);
   else
     invert(stream, stream_);
   if (harmonic_)
@@ -59,9 +74,35 @@ void StreamPreconditioner::set(std::span<const Real> stream, std::span<const Rea
   if (!tangential_) invert(velocity, velocity_);
 }
 
+void StreamPreconditioner::set_edges(Real a, Real b) {
+  const ViscousReach reach(*matrices_, b / a);
+  if (!reach.is_beyond(far)) {
+    coupling_.reset();
+    return edges_->set(a, b);
+  }
+  edges_->set(a, b, reach.rounded_ratio());
+  if (!coupling_) coupling_ = std::make_unique<Coupling>(stream_, *matrices_);
+}
+
+template <class T>
+void StreamPreconditioner::apply_coupled(const Paired<StreamVectors<T>>& r, StreamVectors<T>& z,
+                                         detail::SumInParts* sum) const {
+  auto& [reconstruction, rotation, stream] = *coupling_;
+  reconstruction.set_rotation(r.stream, r.velocity, rotation);
+  edges_->set_coupled(rotation, stream);
+  edges_->smooth(r.stream, stream, z.stream, harmonic_ ? nullptr : sum);
+  if (harmonic_)
+    harmonic_->add(r, z, sum);
+  else
+    scale_by(loop_, r.loop, z.loop, sum);
+  tangential_->apply(1 / viscous_factor_, r.velocity, z.velocity, nullptr);
+  reconstruction.add(stream, r.velocity, z.velocity, sum);
+}
+
 template <class T>
 void StreamPreconditioner::apply_in(const Paired<StreamVectors<T>>& r, StreamVectors<T>& z,
                                     detail::SumInParts* sum) const {
+  if (coupling_) return apply_coupled(r, z, sum);
   // Where there are harmonic flows, these come last.
   detail::SumInParts* const sum_of_stream = harmonic_ ? nullptr : sum;
   if (edges_) {

@@ -216,6 +216,57 @@ struct AddCorrectionOnEdge {
   }
 };
 
+template <class T>
+struct InterpolatedOnEdge {
+  Incidence<Edge, Node> nodes_of;
+  float factor;
+  View<Edge, const T> share;
+  View<Node, const T> value;
+  View<Edge, float> x;
+  CURLEW_HOST_DEVICE void operator()(Id<Edge> e) const {
+    T sum{};
+    for (const auto [n, sign] : nodes_of[e]) sum += value[n];
+    x[e] = factor * product(share[e], sum);
+  }
+};
+
+/// V y.
+template <class T>
+struct InertiaOnNode {
+  View<Node, const Real> volume;
+  View<Node, const T> y;
+  View<Node, T> inertia;
+  CURLEW_HOST_DEVICE void operator()(Id<Node> n) const { inertia[n] = static_cast<float>(volume[n]) * y[n]; }
+};
+
+/// V (y + factor c).
+template <class T>
+struct InertiaOfSumOnNode {
+  View<Node, const Real> volume;
+  float factor;
+  View<Node, const T> y, c;
+  View<Node, T> inertia;
+  CURLEW_HOST_DEVICE void operator()(Id<Node> n) const {
+    inertia[n] = static_cast<float>(volume[n]) * (y[n] + factor * c[n]);
+  }
+};
+
+/// z of smoothing and of a correction side by side, and the term of an inner product with the right-hand
+/// side.
+template <class T>
+struct SmoothedOnEdge {
+  float damping;
+  View<Edge, const float> inverse_diagonal, correction;
+  View<Edge, const T> right_hand_side;
+  View<Edge, T> z;
+  CURLEW_HOST_DEVICE Real operator()(Id<Edge> e) const {
+    const T b = right_hand_side[e];
+    const float sum = correction[e] + damping * (inverse_diagonal[e] * static_cast<float>(b));
+    z[e] = static_cast<T>(sum);
+    return static_cast<Real>(b) * static_cast<Real>(sum);
+  }
+};
+
 /// Each row is the entity of the same number.
 template <class From, class To>
 IncidenceTable<From, To> identity(Index size) {
@@ -225,11 +276,22 @@ IncidenceTable<From, To> identity(Index size) {
   return IncidenceTable<From, To>(std::move(starts), std::move(entries));
 }
 
-/// x += Π L⁻¹ Πᵀ r.
+/// Between nodes: a matrix, and as MultigridInSingle has it a stiffness.
+struct NodeSystem {
+  SymmetricMatrix matrix;
+  std::optional<std::vector<Tensor3>> stiffness;
+};
+
 class Correction {
  public:
   virtual ~Correction() = default;
+  /// x += Π B⁻¹ Πᵀ r.
   virtual void add(const Field<Edge, float>& r, Field<Edge, float>& x) = 0;
+  /// What set_coupled() needs: V / ratio + B.
+  virtual void couple(Real ratio, NodeSystem inertia_and_diffusion) = 0;
+  virtual void uncouple() = 0;
+  /// x = factor Π L⁻¹ Πᵀ r, L = B / ratio + B V⁻¹ B; on all edges that the rank has.
+  virtual void set_coupled(float factor, const Field<Edge, float>& r, Field<Edge, float>& x) = 0;
 };
 
 template <class T>
@@ -237,8 +299,7 @@ class NodeCorrection : public Correction {
  public:
   /// `share`: of an edge, to each of its nodes [m]; 0 where it is held.
   NodeCorrection(const Executor& executor, const Mesh& mesh, IncidenceTable<Edge, Node> nodes_of_edge,
-                 IncidenceTable<Node, Edge> edges_of_node, std::vector<T> share, SymmetricMatrix matrix,
-                 std::optional<std::vector<Tensor3>> stiffness)
+                 IncidenceTable<Node, Edge> edges_of_node, std::vector<T> share, NodeSystem diffusion)
       : executor_(executor),
         mesh_(mesh),
         nodes_of_edge_(std::move(nodes_of_edge)),
@@ -246,68 +307,109 @@ class NodeCorrection : public Correction {
         share_(std::move(share)),
         restricted_(executor, mesh.domain().extent<Node>(), "restricted residual", "1"),
         correction_(alike(restricted_)),
-        multigrid_(executor, mesh.domain(), std::move(matrix), std::move(stiffness)) {}
+        diffusion_(executor, mesh.domain(), std::move(diffusion.matrix), std::move(diffusion.stiffness)) {}
 
   void add(const Field<Edge, float>& r, Field<Edge, float>& x) override {
-    const MemorySpace space = executor_.space();
-    const View<Edge, const T> share(share_.data(space), x.size());
-    exchange_ghosts(mesh_.domain(), r);
-    for_each(executor_, restricted_.owned(),
-             RestrictedOnNode<T>{edges_of_node_.view(space), share, r.view(), restricted_.view()});
-    multigrid_.apply(restricted_, correction_);
+    restrict_to_nodes(r);
+    diffusion_.apply(restricted_, correction_);
     exchange_ghosts(mesh_.domain(), correction_);
     for_each(executor_, x.owned(),
-             AddCorrectionOnEdge<T>{nodes_of_edge_.view(space), share, std::as_const(correction_).view(),
-                                    x.view()});
+             AddCorrectionOnEdge<T>{nodes_of_edge_.view(executor_.space()), share(),
+                                    std::as_const(correction_).view(), x.view()});
+  }
+
+  void couple(Real ratio, NodeSystem system) override {
+    coupling_.emplace(mesh_.domain(), restricted_, ratio, std::move(system));
+  }
+  void uncouple() override { coupling_.reset(); }
+
+  /// L⁻¹ = G (V + V B⁻¹ V / ratio) G with G = (V / ratio + B)⁻¹: three cycles, of which nothing is taken
+  /// away, so that they leave it positive.
+  void set_coupled(float factor, const Field<Edge, float>& r, Field<Edge, float>& x) override {
+    Coupling& own = *coupling_;
+    const View<Node, const Real> volume = mesh_.geometry().node_volumes(executor_.space());
+    const auto y = std::as_const(own.response).view(), c = std::as_const(correction_).view();
+    restrict_to_nodes(r);
+    own.both.apply(restricted_, own.response);
+    for_each(executor_, restricted_.owned(), InertiaOnNode<T>{volume, y, restricted_.view()});
+    diffusion_.apply(restricted_, correction_);
+    for_each(executor_, restricted_.owned(),
+             InertiaOfSumOnNode<T>{volume, own.inverse_ratio, y, c, restricted_.view()});
+    own.both.apply(restricted_, correction_);
+    exchange_ghosts(mesh_.domain(), correction_);
+    for_each(executor_, x.range(),
+             InterpolatedOnEdge<T>{nodes_of_edge_.view(executor_.space()), factor, share(), c, x.view()});
   }
 
  private:
+  struct Coupling {
+    Coupling(const Domain& domain, const Field<Node, T>& like, Real ratio, NodeSystem system)
+        : inverse_ratio(static_cast<float>(1 / ratio)),
+          response(alike(like)),
+          both(like.executor(), domain, std::move(system.matrix), std::move(system.stiffness)) {}
+    float inverse_ratio;
+    Field<Node, T> response;
+    MultigridInSingle<T> both;  // G
+  };
+
+  View<Edge, const T> share() const {
+    return View<Edge, const T>(share_.data(executor_.space()), static_cast<Index>(share_.size()));
+  }
+  void restrict_to_nodes(const Field<Edge, float>& r) {
+    exchange_ghosts(mesh_.domain(), r);
+    for_each(
+        executor_, restricted_.owned(),
+        RestrictedOnNode<T>{edges_of_node_.view(executor_.space()), share(), r.view(), restricted_.view()});
+  }
+
   Executor executor_;
   const Mesh& mesh_;
   IncidenceTable<Edge, Node> nodes_of_edge_;
   IncidenceTable<Node, Edge> edges_of_node_;
   ConstantArray<T> share_;
   Field<Node, T> restricted_, correction_;
-  MultigridInSingle<T> multigrid_;
+  MultigridInSingle<T> diffusion_;  // B
+  std::optional<Coupling> coupling_;
 };
-
-SymmetricMatrix diffusion_between_nodes(const Mesh& mesh) {
-  const std::vector<Real> one(at(mesh.topology().cells().size()), 1);
-  return NodeDiffusion(Executor::serial(), mesh, one).matrix();
-}
 
 /// Nodes, which are edges, are held where these are.
 std::unique_ptr<Correction> correction_in_plane(const Executor& executor, const Mesh& mesh,
-                                                const std::vector<std::uint8_t>& edge_is_free) {
-  SymmetricMatrix matrix = diffusion_between_nodes(mesh);
-  hold(matrix, [&](std::size_t n) { return edge_is_free[n] == 0; });
+                                                const std::vector<std::uint8_t>& edge_is_free,
+                                                NodeSystem diffusion) {
   const Index edges = mesh.topology().edges().size();
   return std::make_unique<NodeCorrection<float>>(
       executor, mesh, identity<Edge, Node>(edges), identity<Node, Edge>(edges),
-      std::vector<float>(edge_is_free.begin(), edge_is_free.end()), std::move(matrix), std::nullopt);
+      std::vector<float>(edge_is_free.begin(), edge_is_free.end()), std::move(diffusion));
 }
 
-/// `diagonal`: of R M C, of all edges of the rank's own nodes.
 std::unique_ptr<Correction> correction_in_space(const Executor& executor, const Mesh& mesh,
                                                 const std::vector<std::uint8_t>& edge_is_free,
-                                                const std::vector<float>& diagonal) {
+                                                NodeSystem diffusion) {
   const Topology& topology = mesh.topology();
-  std::vector<Vector3> along(at(topology.edges().size()));
-  std::vector<Vector4<float>> share(along.size());
+  std::vector<Vector4<float>> share(at(topology.edges().size()));
   for (const Id<Edge> e : topology.edges()) {
-    along[at(e.value())] = mesh.geometry().edge_vector(topology, e);
-    if (edge_is_free[at(e.value())] != 0) share[at(e.value())] = rounded<float>(0.5 * along[at(e.value())]);
+    if (edge_is_free[at(e.value())] != 0)
+      share[at(e.value())] = rounded<float>(0.5 * mesh.geometry().edge_vector(topology, e));
   }
+  return std::make_unique<NodeCorrection<Vector4<float>>>(executor, mesh, topology.nodes_of_edge(),
+                                                          topology.edges_of_node(), std::move(share),
+                                                          std::move(diffusion));
+}
+
+/// What nodes lose at held edges. `diagonal`: of R M C, of all edges of the rank's own nodes.
+std::vector<Tensor3> stiffness_of_held_edges(const Mesh& mesh, const std::vector<std::uint8_t>& edge_is_free,
+                                             const std::vector<float>& diagonal) {
+  const Topology& topology = mesh.topology();
   std::vector<Tensor3> stiffness(at(mesh.domain().extent<Node>().owned));
   for (std::size_t n = 0; n < stiffness.size(); ++n) {
     for (const auto [e, sign] : topology.edges_of_node()[Id<Node>(static_cast<Index>(n))]) {
       const std::size_t i = at(e.value());
-      if (edge_is_free[i] == 0) stiffness[n] += Real(diagonal[i]) / 2 * outer(along[i], along[i]);
+      if (edge_is_free[i] != 0) continue;
+      const Vector3 along = mesh.geometry().edge_vector(topology, e);
+      stiffness[n] += Real(diagonal[i]) / 2 * outer(along, along);
     }
   }
-  return std::make_unique<NodeCorrection<Vector4<float>>>(
-      executor, mesh, topology.nodes_of_edge(), topology.edges_of_node(), std::move(share),
-      diffusion_between_nodes(mesh), std::move(stiffness));
+  return stiffness;
 }
 
 }  // namespace
@@ -332,14 +434,23 @@ class AuxiliarySpace::Implementation {
     free_.copy_from_host(edge_is_free);
     by_mass_.emplace(part(1, 0));
     exchange_ghosts(mesh.domain(), by_mass_->diagonal);
-    const bool plane = mesh.topology().dimension() == 2;
-    correction_ = plane ? correction_in_plane(executor, mesh, edge_is_free)
-                        : correction_in_space(executor, mesh, edge_is_free, by_mass_->diagonal.to_host());
+    correction_ =
+        in_plane()
+            ? correction_in_plane(executor, mesh, edge_is_free, between_nodes(diffusion_between_nodes(mesh)))
+            : correction_in_space(executor, mesh, edge_is_free, between_nodes(diffusion_between_nodes(mesh)));
   }
 
-  void set(Real a, Real b) {
+  void set(Real a, Real b, Real coupled_ratio) {
     REQUIRE(a > 0 && b >= 0, "the auxiliary space needs a mass");
     factor_ = static_cast<float>(1 / a);
+    if (coupled_ratio > 0) viscous_factor_ = static_cast<float>(1 / b);
+    if (coupled_ratio != coupled_ratio_) {
+      coupled_ratio_ = coupled_ratio;
+      correction_->uncouple();  // before the next hierarchy takes its memory
+      if (coupled_ratio > 0)
+        correction_->couple(coupled_ratio,
+                            between_nodes(inertia_and_diffusion_between_nodes(mesh_, coupled_ratio)));
+    }
     if (ratio_ == b / a) return;
     ratio_ = b / a;
     if (ratio_ > 0 && !by_viscosity_) by_viscosity_.emplace(part(0, 1));
@@ -375,6 +486,14 @@ class AuxiliarySpace::Implementation {
       detail::run_and_add(executor_, range, finished, sum);
     });
   }
+  void set_coupled(const Field<Edge, float>& r, Field<Edge, float>& x) {
+    correction_->set_coupled(viscous_factor_, r, x);
+  }
+  template <class T>
+  void smooth(View<Edge, const T> r, View<Edge, const float> x, View<Edge, T> z, detail::SumInParts* sum) {
+    const SmoothedOnEdge<T> smoothed{factor_ * damping_, std::as_const(inverse_diagonal_).view(), x, r, z};
+    detail::run_and_add(executor_, x_.owned(), smoothed, sum);
+  }
   Index size() const { return x_.size(); }
   const Executor& executor() const { return executor_; }
 
@@ -384,6 +503,16 @@ class AuxiliarySpace::Implementation {
     Field<Edge, float> diagonal;
     Real largest_eigenvalue;  ///< of R F C scaled to a diagonal of one
   };
+
+  bool in_plane() const { return mesh_.topology().dimension() == 2; }
+  /// With what is held where edges are: in the plane nodes, in space what nodes are there for them.
+  NodeSystem between_nodes(SymmetricMatrix matrix) const {
+    const std::vector<std::uint8_t> edge_is_free = free_.to_host();
+    if (!in_plane())
+      return {std::move(matrix), stiffness_of_held_edges(mesh_, edge_is_free, by_mass_->diagonal.to_host())};
+    hold(matrix, [&](std::size_t n) { return edge_is_free[n] == 0; });
+    return {std::move(matrix), std::nullopt};
+  }
 
   View<FacePair, const float> entries() const {
     return View<FacePair, const float>(entries_.data(), static_cast<Index>(entries_.size()));
@@ -468,8 +597,9 @@ class AuxiliarySpace::Implementation {
   Field<Face, float> flux_, circulation_;
   std::optional<Part> by_mass_, by_viscosity_;  // the latter once it is needed
   std::unique_ptr<Correction> correction_;
-  Real ratio_ = -1;  // of the viscous form to the mass in F
-  float factor_ = 1;
+  Real ratio_ = -1;         // of the viscous form to the mass in F
+  Real coupled_ratio_ = 0;  // the same in L
+  float factor_ = 1, viscous_factor_ = 1;
   float damping_ = 0;
 };
 
@@ -479,8 +609,8 @@ AuxiliarySpace::AuxiliarySpace(const Executor& executor, const Mesh& mesh, const
 
 AuxiliarySpace::~AuxiliarySpace() = default;
 
-void AuxiliarySpace::set(Real a, Real b) {
-  implementation_->set(a, b);
+void AuxiliarySpace::set(Real a, Real b, Real coupled_ratio) {
+  implementation_->set(a, b, coupled_ratio);
 }
 
 void AuxiliarySpace::apply(const DualCochain<Edge>& r, PrimalCochain<Edge>& z) const {
@@ -494,5 +624,18 @@ void AuxiliarySpace::apply(const Field<Edge, float, Cochain::Dual>& r, Field<Edg
   require_fits(z, implementation_->size(), implementation_->executor());
   implementation_->apply(r.view(), z.view(), sum);
 }
+
+void AuxiliarySpace::set_coupled(const Field<Edge, float>& r, Field<Edge, float>& x) const {
+  implementation_->set_coupled(r, x);
+}
+template <class T>
+void AuxiliarySpace::smooth(const Field<Edge, T, Cochain::Dual>& r, const Field<Edge, float>& x,
+                            Field<Edge, T, Cochain::Primal>& z, detail::SumInParts* sum) const {
+  implementation_->smooth(r.view(), x.view(), z.view(), sum);
+}
+template void AuxiliarySpace::smooth(const Field<Edge, float, Cochain::Dual>&, const Field<Edge, float>&,
+                                     Field<Edge, float, Cochain::Primal>&, detail::SumInParts*) const;
+template void AuxiliarySpace::smooth(const DualCochain<Edge>&, const Field<Edge, float>&,
+                                     PrimalCochain<Edge>&, detail::SumInParts*) const;
 
 }  // namespace curlew

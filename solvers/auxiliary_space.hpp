@@ -25,6 +25,10 @@ class SumInParts;
 ///
 /// In two dimensions edges are nodes, Π is the identity, and nodes are held where edges are.
 ///
+/// Where viscosity reaches far and the tangential velocities that belong to a streamfunction are corrected
+/// with it, its energy is that of L = a B + b B V⁻¹ B, V the nodes' volumes: smoothing and the correction
+/// then stand side by side (docs/multigrid.md).
+///
 /// In single precision. Symmetric, positive where edges are free.
 class AuxiliarySpace {
  public:
@@ -34,13 +38,21 @@ class AuxiliarySpace {
                  const FaceMatrix& viscous, const std::vector<std::uint8_t>& edge_is_free);
   ~AuxiliarySpace();
 
-  /// For which system, a > 0, b >= 0.
-  void set(Real a, Real b);
+  /// For which system, a > 0, b >= 0. `coupled_ratio`: for b / a in the L of set_coupled(), which is there
+  /// where it is positive.
+  void set(Real a, Real b, Real coupled_ratio = 0);
   /// z = B r. Ghosts of r are not read, those of z not written. z is 0 where edges are held.
   void apply(const DualCochain<Edge>& r, PrimalCochain<Edge>& z) const;
   /// The same of a residual of order one; `sum` gets r . z, unless it is null.
   void apply(const Field<Edge, float, Cochain::Dual>& r, Field<Edge, float, Cochain::Primal>& z,
              detail::SumInParts* sum) const;
+
+  /// x = Π L⁻¹ Πᵀ r by three cycles. Ghosts of r are brought up to date, those of x are right.
+  void set_coupled(const Field<Edge, float>& r, Field<Edge, float>& x) const;
+  /// z = x + ω D⁻¹ r. Ghosts are not read and not written; `sum` as above.
+  template <class T>
+  void smooth(const Field<Edge, T, Cochain::Dual>& r, const Field<Edge, float>& x,
+              Field<Edge, T, Cochain::Primal>& z, detail::SumInParts* sum) const;
 
  private:
   class Implementation;

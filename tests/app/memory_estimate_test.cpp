@@ -86,13 +86,15 @@ TEST_F(MemoryEstimate, is_what_a_run_takes_on_a_device) {
   }
 }
 
-TEST_F(MemoryEstimate, knows_of_momentums_part_between_nodes) {
+TEST_F(MemoryEstimate, knows_of_what_there_is_where_viscosity_reaches_far) {
   const std::vector<std::string> viscous = {"fluid.kinematic_viscosity=100"};
-  for (const bool periodic : {false, true}) {
+  for (const auto& [model, periodic] :
+       {std::pair("classical-fractional-step", false), std::pair("classical-fractional-step", true),
+        std::pair("exact-fractional-step", false)}) {
     for (const CellType type : {CellType::Triangle, CellType::Hexahedron, CellType::Tetrahedron}) {
-      const LoadedCase loaded = load("classical-fractional-step", type, periodic, viscous);
-      EXPECT_GT(device_bytes(loaded), device_bytes(load("classical-fractional-step", type, periodic)));
-      expect_estimated(loaded, fmt::format("{} {}", static_cast<int>(type), periodic));
+      const LoadedCase loaded = load(model, type, periodic, viscous);
+      EXPECT_GT(device_bytes(loaded), device_bytes(load(model, type, periodic)));
+      expect_estimated(loaded, fmt::format("{} {} {}", model, static_cast<int>(type), periodic));
     }
   }
 }

@@ -153,6 +153,21 @@ TEST(ExactFlowOnRanks, has_the_bits_of_one_rank_with_both_preconditioners) {
   }
 }
 
+/// The correction of streamfunction and tangential velocities together, between nodes on several levels.
+TEST(ExactFlowOnRanks, has_the_bits_of_one_rank_where_viscosity_reaches_far) {
+  for (const auto& [type, finer] : {std::pair(CellType::Triangle, 4), std::pair(CellType::Tetrahedron, 3)}) {
+    const RawMesh raw = past_two_bodies(type, finer);
+    Partition partition{all_ranks()->ranks(), {}};
+    for (std::size_t c = 0; c < raw.cell_types.size(); ++c)
+      partition.part_of_cell.push_back(static_cast<Index>((c * 7 + c / 5) % at(partition.parts)));
+    for (const Parted& mesh : {divided(raw), divided(raw, partition)}) {
+      FlowSettings whole = channel(mesh.whole), part = channel(mesh.part);
+      whole.viscosity = part.viscosity = 20;
+      expect_same_run<ExactFractionalStep>(mesh, whole, part, *swirl, 1);
+    }
+  }
+}
+
 TEST(ExactFlowOnRanks, goes_on_from_the_state_of_an_earlier_run) {
   const Parted mesh = divided(past_two_bodies(CellType::Triangle));
   ExactFractionalStep flow(Executor::serial().among(all_ranks()), mesh.part, channel(mesh.part));

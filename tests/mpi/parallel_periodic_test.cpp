@@ -65,6 +65,7 @@ TEST_P(PeriodicOnRanks, flow_has_the_bits_of_one_rank_by_either_method) {
   FlowSettings whole = driven(mesh.whole, true), part = driven(mesh.part, true);
   whole.viscosity = part.viscosity = 100;  // it reaches everywhere
   expect_same_run<ClassicalFractionalStep>(mesh, whole, part, *swirl, 2);
+  expect_same_run<ExactFractionalStep>(mesh, whole, part, *swirl, 1);
 }
 
 TEST_P(PeriodicOnRanks, parts_fit_the_parts_of_the_mesh_before_it_was_joined) {
