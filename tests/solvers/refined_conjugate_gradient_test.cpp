@@ -199,12 +199,20 @@ TEST(RefinedConjugateGradient, forms_no_last_residual_where_rounding_cannot_matt
   };
   // From zero: one correction, with rounding far below the target; with rounding that is not known, or larger
   // than the target; two corrections, of which the first stops short of the target.
-  for (const auto& [tolerance, rounding, residuals] : {Expected{1e-4, 10 * eps, 1},
+  for (const auto& [tolerance, rounding, residuals] : {Expected{1e-2, 10 * eps, 1},
+                                                       Expected{1e-4, 10 * eps, 1},
                                                        {1e-4, std::numeric_limits<Real>::infinity(), 2},
                                                        {1e-4, 1e-2, 2},
                                                        {1e-10, 10 * eps, 2}}) {
     Solve solve(faces, {tolerance, 0, 1000});
     SolutionHistory<FaceVectors<float>> history(solve.solver.like().executor());
+    // Something to be multiplied with what the solve changes: its residual, orthogonal to the solution, is
+    // not to this.
+    FaceVectors<float> change = alike(solve.solver.like()), image = alike(change);
+    const VectorXd earlier = VectorXd::Random(3 * faces).cast<float>().cast<Real>();
+    set(change, earlier);
+    set(image, a * earlier);
+    history.append({}, change, image);
     const DenseSystem system(a, b, 1, rounding);
     const SolveReport report = solve(system, 0, {&history});
     EXPECT_EQ(system.residuals, residuals) << tolerance << " " << rounding;
@@ -212,9 +220,10 @@ TEST(RefinedConjugateGradient, forms_no_last_residual_where_rounding_cannot_matt
     EXPECT_LE(left.norm(), tolerance * b.norm());
     EXPECT_NEAR(report.residual, left.norm() / b.norm(), 0.02 * report.residual);
     // What is remembered is the image all the same.
-    FaceVectors<float> change = alike(solve.solver.like());
-    ASSERT_EQ(history.size(), 1u);
-    EXPECT_NEAR(history.read(0, change).products.front(), found.dot(a * found), 1e-5 * found.dot(a * found));
+    ASSERT_EQ(history.size(), 2u);
+    const std::vector<Real> products = history.read(1, change).products;
+    EXPECT_NEAR(products[0], earlier.dot(a * found), 1e-6 * earlier.norm() * (a * found).norm());
+    EXPECT_NEAR(products[1], found.dot(a * found), 1e-6 * found.norm() * (a * found).norm());
   }
   // A matrix that is another one in single precision by no more than is said.
   Solve solve(faces, {1e-4, 0, 1000});
