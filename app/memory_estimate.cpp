@@ -28,6 +28,8 @@ std::size_t count(const auto& range) {
   return at(range.size());
 }
 
+/// What sums and the numbers of iterations take, about.
+constexpr std::size_t sums = 16384;
 /// How many vectors in single precision a SolutionHistory keeps: changes, and a residual.
 constexpr std::size_t history = solution_history_depth + 1;
 
@@ -154,7 +156,8 @@ std::size_t bytes_of(const FlowCase& settings, const Mesh& mesh) {
 }  // namespace
 
 std::size_t device_bytes(const LoadedCase& loaded) {
-  return std::visit([&](const auto& settings) { return bytes_of(settings, *loaded.mesh); }, loaded.settings);
+  return std::visit([&](const auto& settings) { return sums + bytes_of(settings, *loaded.mesh); },
+                    loaded.settings);
 }
 
 void require_device_memory(const Executor& executor, const LoadedCase& loaded) {
