@@ -84,8 +84,8 @@ Eigen::Matrix3d diagonal_with(const Tensor3& stiffness, Real scale) {
   return diagonal;
 }
 
-/// The least or the stiffest direction, whichever is the more different, keeps its eigenvalue, the other two
-/// get their mean.
+/// The least or the stiffest direction, whichever is more times the middle one's eigenvalue or the reverse, keeps
+/// its own, the other two get their mean.
 std::vector<Vector4<float>> inverse_diagonals(const std::vector<Tensor3>& stiffness,
                                               const std::vector<Real>& scale) {
   std::vector<Vector4<float>> inverse(stiffness.size(), {0, 0, 0, 1});
@@ -94,7 +94,7 @@ std::vector<Vector4<float>> inverse_diagonals(const std::vector<Tensor3>& stiffn
     if (diagonal.isIdentity(0)) return;
     const Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d> modes(diagonal);
     const Eigen::Vector3d& values = modes.eigenvalues();
-    const bool stiffest = values[2] - values[1] > values[1] - values[0];
+    const bool stiffest = values[2] * values[0] > values[1] * values[1];
     const Eigen::Index apart = stiffest ? 2 : 0;
     const Real across = 2 / (values[1] + values[2 - apart]);
     const Eigen::Vector3d along =
