@@ -5,9 +5,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
-#include <deque>
-#include <limits>
 #include <span>
 
 #include "app/checked_hdf5.hpp"
@@ -20,7 +17,7 @@ namespace curlew {
 
 namespace {
 
-const CheckedFormat format{"checkpoint", 2};
+const CheckedFormat format{"checkpoint", 3};
 
 std::string file_name(std::int64_t step) {
   return fmt::format("checkpoint_{}.h5", step);
@@ -66,23 +63,6 @@ void write_group(Hdf5Writer& file, const std::string& group, const Values& value
   }
 }
 
-/// In half the space where single precision holds the same values, as it does all that guesses are made of.
-/// `singles` must last as long as the values.
-void write_array(Hdf5Writer& file, const std::string& name, const std::vector<double>& values,
-                 const Communicator& ranks, std::vector<float>& singles) {
-  const auto is_single = [](double value) {
-    return std::abs(value) <= std::numeric_limits<float>::max() &&
-           static_cast<double>(static_cast<float>(value)) == value;
-  };
-  if (ranks.maximum(std::ranges::all_of(values, is_single) ? 0 : 1) > 0) {
-    file.write_shares<double>(name, {values});
-    return;
-  }
-  singles.resize(values.size());
-  std::ranges::transform(values, singles.begin(), [](double value) { return static_cast<float>(value); });
-  file.write_shares<float>(name, {singles});
-}
-
 /// The one value of a dataset.
 template <class T>
 T read_one(const Hdf5Reader& file, const std::string& name) {
@@ -105,11 +85,11 @@ std::filesystem::path write_checkpoint(const std::filesystem::path& directory, c
   write_group(file, "/texts", checkpoint.texts, [&](const std::string& name, const std::string& text) {
     file.write(name, std::span(reinterpret_cast<const std::uint8_t*>(text.data()), text.size()));
   });
-  std::deque<std::vector<float>> singles;
-  write_group(file, "/arrays", checkpoint.arrays,
-              [&](const std::string& name, const std::vector<double>& values) {
-                write_array(file, name, values, ranks, singles.emplace_back());
-              });
+  const auto write_shared = [&]<class T>(const std::string& name, const std::vector<T>& values) {
+    file.write_shares<T>(name, {values});
+  };
+  write_group(file, "/arrays", checkpoint.arrays, write_shared);
+  write_group(file, "/singles", checkpoint.singles, write_shared);
   commit_checked(file, format);
   if (ranks.rank() == 0) keep_last_two(directory, checkpoint.step);
   return path;
@@ -133,11 +113,15 @@ Checkpoint read_verified(const std::filesystem::path& path, const Communicator& 
     const auto bytes = file.read<std::uint8_t>("/texts/" + name);
     checkpoint.texts[name] = std::string(bytes.begin(), bytes.end());
   }
-  for (const auto& name : file.members("/arrays")) {
-    const Slabs slabs(file.rows("/arrays/" + name), 1, ranks.ranks());
-    checkpoint.arrays[name] =
-        file.read_rows<double>("/arrays/" + name, slabs.first(ranks.rank()), slabs.size(ranks.rank()));
-  }
+  const auto read_arrays = [&]<class T>(const std::string& group, std::map<std::string, std::vector<T>>& to) {
+    for (const auto& name : file.members(group)) {
+      const std::string path_in_file = group + "/" + name;
+      const Slabs slabs(file.rows(path_in_file), 1, ranks.ranks());
+      to[name] = file.read_rows<T>(path_in_file, slabs.first(ranks.rank()), slabs.size(ranks.rank()));
+    }
+  };
+  read_arrays("/arrays", checkpoint.arrays);
+  read_arrays("/singles", checkpoint.singles);
   return checkpoint;
 }
 

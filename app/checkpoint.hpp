@@ -21,6 +21,7 @@ struct Checkpoint {
   std::map<std::string, std::int64_t> integers;
   std::map<std::string, std::string> texts;
   std::map<std::string, std::vector<double>> arrays;
+  std::map<std::string, std::vector<float>> singles;  ///< arrays in single precision
   bool operator==(const Checkpoint&) const = default;
 };
 

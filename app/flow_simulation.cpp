@@ -235,10 +235,7 @@ void FlowSimulation::start() {
 }
 
 Checkpoint FlowSimulation::checkpoint() const {
-  FlowState state = flow_->state();
-  Checkpoint checkpoint = make_checkpoint(model(), mesh(), state.steps, state.time);
-  checkpoint.numbers.merge(state.numbers);
-  checkpoint.arrays.merge(state.arrays);
+  Checkpoint checkpoint = make_checkpoint(model(), mesh(), flow_->state());
   checkpoint.numbers[last_step_name] = control_.last();
   for (const auto& [name, value] : detector_.state()) checkpoint.numbers[detector_prefix + name] = value;
   for (const FlowAverage& average : averages_) {
@@ -254,7 +251,7 @@ Checkpoint FlowSimulation::checkpoint() const {
 void FlowSimulation::resume(const Checkpoint& checkpoint, const std::string& path) {
   require_checkpoint_of(model(), mesh(), checkpoint, path);
   try {
-    flow_->resume({checkpoint.time, checkpoint.step, checkpoint.numbers, checkpoint.arrays});
+    flow_->resume(state_in(checkpoint));
   } catch (const InputError& error) {
     throw InputError(fmt::format("{}: {}", path, error.what()));
   }

@@ -292,6 +292,7 @@ std::vector<T> Hdf5Reader::read_rows(const std::string& name, std::int64_t first
 }
 
 template std::vector<double> Hdf5Reader::read_rows(const std::string&, std::int64_t, std::int64_t) const;
+template std::vector<float> Hdf5Reader::read_rows(const std::string&, std::int64_t, std::int64_t) const;
 template std::vector<std::int64_t> Hdf5Reader::read_rows(const std::string&, std::int64_t,
                                                          std::int64_t) const;
 template std::vector<std::int32_t> Hdf5Reader::read_rows(const std::string&, std::int64_t,

@@ -126,18 +126,14 @@ void HeatSimulation::resume(const Checkpoint& checkpoint, const std::string& pat
     }
   }
   try {
-    heat_.resume({checkpoint.time, checkpoint.step, checkpoint.numbers, checkpoint.arrays});
+    heat_.resume(state_in(checkpoint));
   } catch (const InputError& error) {
     throw InputError(fmt::format("{}: {}", path, error.what()));
   }
 }
 
 Checkpoint HeatSimulation::checkpoint() const {
-  RunState state = heat_.state();
-  Checkpoint checkpoint = make_checkpoint(model(), mesh_, state.steps, state.time);
-  checkpoint.numbers.merge(state.numbers);
-  checkpoint.arrays.merge(state.arrays);
-  return checkpoint;
+  return make_checkpoint(model(), mesh_, heat_.state());
 }
 
 bool HeatSimulation::finished() const {

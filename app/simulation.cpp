@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "kernels/error.hpp"
 
 namespace curlew {
@@ -24,14 +26,21 @@ Real fingerprint(const Mesh& mesh) {
 
 }  // namespace
 
-Checkpoint make_checkpoint(const std::string& model, const Mesh& mesh, std::int64_t step, Real time) {
+Checkpoint make_checkpoint(const std::string& model, const Mesh& mesh, RunState state) {
   Checkpoint checkpoint;
-  checkpoint.step = step;
-  checkpoint.time = time;
+  checkpoint.step = state.steps;
+  checkpoint.time = state.time;
+  checkpoint.numbers = std::move(state.numbers);
+  checkpoint.arrays = std::move(state.arrays);
+  checkpoint.singles = std::move(state.singles);
   checkpoint.texts["model"] = model;
   checkpoint.integers["nodes"] = mesh.domain().halo<Node>().total();
   checkpoint.numbers["mesh_fingerprint"] = fingerprint(mesh);
   return checkpoint;
+}
+
+RunState state_in(const Checkpoint& checkpoint) {
+  return {checkpoint.time, checkpoint.step, checkpoint.numbers, checkpoint.arrays, checkpoint.singles};
 }
 
 void require_checkpoint_of(const std::string& model, const Mesh& mesh, const Checkpoint& checkpoint,

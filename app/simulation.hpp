@@ -14,6 +14,7 @@
 #include "app/monitor_files.hpp"
 #include "app/progress.hpp"
 #include "mesh/mesh.hpp"
+#include "physics/run_state.hpp"
 #include "solvers/linear_solver.hpp"
 
 namespace curlew {
@@ -79,8 +80,10 @@ class Simulation {
 int run_simulation(const RunOptions& options, Simulation& simulation, int threads,
                    double began = Progress::wall_seconds());
 
-/// A checkpoint of a model's run on a mesh, for the model to fill.
-Checkpoint make_checkpoint(const std::string& model, const Mesh& mesh, std::int64_t step, Real time);
+/// A checkpoint of a model's run on a mesh, to which the model may add.
+Checkpoint make_checkpoint(const std::string& model, const Mesh& mesh, RunState state);
+/// The reverse, what has been added included.
+RunState state_in(const Checkpoint& checkpoint);
 /// Throws InputError, naming `path`, unless a checkpoint is of that model and mesh.
 void require_checkpoint_of(const std::string& model, const Mesh& mesh, const Checkpoint& checkpoint,
                            const std::string& path);

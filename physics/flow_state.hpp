@@ -11,13 +11,13 @@ namespace curlew {
 
 using FlowState = RunState;
 
-// Of vectors that are more than a field of numbers; restore() throws as for those.
+// Of vectors that are more than a field of numbers.
 
-void store(const Domain& domain, const StreamVectors<float>& x, const std::string& name, FlowState& state);
-void restore(const Domain& domain, const FlowState& state, const std::string& name, StreamVectors<float>& x);
+void store_change(const Domain& domain, const StreamVectors<float>& x, const std::string& name, FlowState& state);
+void restore_change(const Domain& domain, const FlowState& state, const std::string& name, StreamVectors<float>& x);
 
 /// The three components.
-void store(const Domain& domain, const FaceVectors<float>& x, const std::string& name, FlowState& state);
-void restore(const Domain& domain, const FlowState& state, const std::string& name, FaceVectors<float>& x);
+void store_change(const Domain& domain, const FaceVectors<float>& x, const std::string& name, FlowState& state);
+void restore_change(const Domain& domain, const FlowState& state, const std::string& name, FaceVectors<float>& x);
 
 }  // namespace curlew

@@ -5,16 +5,27 @@
 
 namespace curlew::detail {
 
-const std::vector<Real>& array_of(const RunState& state, const std::string& name) {
-  const auto found = state.arrays.find(name);
-  if (found == state.arrays.end()) refuse(name, "it has none");
+namespace {
+
+template <class Value>
+const Value& found_in(const std::map<std::string, Value>& values, const std::string& name) {
+  const auto found = values.find(name);
+  if (found == values.end()) refuse(name, "it has none");
   return found->second;
 }
 
+}  // namespace
+
+const std::vector<Real>& array_of(const RunState& state, const std::string& name) {
+  return found_in(state.arrays, name);
+}
+
+const std::vector<float>& singles_of(const RunState& state, const std::string& name) {
+  return found_in(state.singles, name);
+}
+
 Real number_of(const RunState& state, const std::string& name) {
-  const auto found = state.numbers.find(name);
-  if (found == state.numbers.end()) refuse(name, "it has none");
-  return found->second;
+  return found_in(state.numbers, name);
 }
 
 void refuse(const std::string& name, const std::string& why) {

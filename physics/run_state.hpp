@@ -20,6 +20,8 @@ struct RunState {
   std::int64_t steps = 0;  ///< taken so far
   std::map<std::string, Real> numbers;
   std::map<std::string, std::vector<Real>> arrays;
+  std::map<std::string, std::vector<float>> singles;  ///< arrays of what is in single precision
+  bool operator==(const RunState&) const = default;
 };
 
 /// What guesses are made of is named by this and more: no result, only the way to it.
@@ -32,11 +34,25 @@ void store(const Domain& domain, const Field<E, T, kind>& field, const std::stri
 
 namespace detail {
 
-/// Throws InputError unless the state has an array of that name.
+// These throw InputError unless the state has what has that name.
+
 const std::vector<Real>& array_of(const RunState& state, const std::string& name);
-/// Throws InputError unless the state has a number of that name.
+const std::vector<float>& singles_of(const RunState& state, const std::string& name);
 Real number_of(const RunState& state, const std::string& name);
 [[noreturn]] void refuse(const std::string& name, const std::string& why);
+
+/// The values of a rank's entities, ghosts included, `columns` of each. Throws InputError, on all ranks, unless
+/// the state has as many over all ranks.
+template <class E>
+std::vector<float> restored_singles(const Domain& domain, const RunState& state, const std::string& name,
+                                    int columns) {
+  const std::vector<float>& values = singles_of(state, name);
+  try {
+    return from_slabs<E>(domain, std::span(values), columns);
+  } catch (const InputError& error) {
+    refuse(name, error.what());
+  }
+}
 
 }  // namespace detail
 
@@ -52,6 +68,22 @@ void restore(const Domain& domain, const RunState& state, const std::string& nam
   }
 }
 
+/// Stores a change of a SolutionHistory, of numbers that single precision holds.
+template <class E, Cochain kind>
+void store_change(const Domain& domain, const Field<E, Real, kind>& change, const std::string& name,
+                  RunState& state) {
+  const std::vector<Real> values = change.to_host();
+  const std::vector<float> singles(values.begin(), values.end());
+  state.singles[name] = in_slabs<E>(domain, std::span(singles));
+}
+/// The reverse; throws as restore() does.
+template <class E, Cochain kind>
+void restore_change(const Domain& domain, const RunState& state, const std::string& name,
+                    Field<E, Real, kind>& change) {
+  const std::vector<float> singles = detail::restored_singles<E>(domain, state, name, 1);
+  change.copy_from_host(std::vector<Real>(singles.begin(), singles.end()));
+}
+
 /// Stores what a history knows. `change`: a vector of the right size, to work with.
 template <class X>
 void store(const Domain& domain, const SolutionHistory<X>& history, X& change, const std::string& name,
@@ -63,7 +95,7 @@ void store(const Domain& domain, const SolutionHistory<X>& history, X& change, c
     state.numbers[number + ".stiffness_factor"] = known.stiffness_factor;
     for (std::size_t j = 0; j <= k; ++j)
       state.numbers[number + ".product_with_" + std::to_string(j)] = known.products[j];
-    store(domain, change, number + ".change", state);
+    store_change(domain, change, number + ".change", state);
   }
 }
 /// The reverse.
@@ -80,7 +112,7 @@ void restore(const Domain& domain, const RunState& state, const std::string& nam
     typename SolutionHistory<X>::Known known{number_of("mass_factor"), number_of("stiffness_factor"), {}};
     for (std::size_t j = 0; j <= k; ++j)
       known.products.push_back(number_of("product_with_" + std::to_string(j)));
-    restore(domain, state, number + ".change", change);
+    restore_change(domain, state, number + ".change", change);
     history.append(known, change);
   }
 }

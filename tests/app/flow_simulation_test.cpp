@@ -28,7 +28,7 @@ class KnownFlow final : public IncompressibleFlow {
     return set(time, 0);
   }
   FlowState state() const override {
-    return {time_, steps_, {{"speed", speed_(time_)}}, {{"flux", flux_.to_host()}}};
+    return {time_, steps_, {{"speed", speed_(time_)}}, {{"flux", flux_.to_host()}}, {}};
   }
   void resume(const FlowState& state) override {
     if (state.numbers.at("speed") != speed_(state.time)) throw InputError("another flow");
