@@ -13,11 +13,15 @@ using FlowState = RunState;
 
 // Of vectors that are more than a field of numbers.
 
-void store_change(const Domain& domain, const StreamVectors<float>& x, const std::string& name, FlowState& state);
-void restore_change(const Domain& domain, const FlowState& state, const std::string& name, StreamVectors<float>& x);
+void store_change(const Domain& domain, const StreamVectors<float>& x, const std::string& name,
+                  FlowState& state);
+void restore_change(const Domain& domain, const FlowState& state, const std::string& name,
+                    StreamVectors<float>& x);
 
 /// The three components.
-void store_change(const Domain& domain, const FaceVectors<float>& x, const std::string& name, FlowState& state);
-void restore_change(const Domain& domain, const FlowState& state, const std::string& name, FaceVectors<float>& x);
+void store_change(const Domain& domain, const FaceVectors<float>& x, const std::string& name,
+                  FlowState& state);
+void restore_change(const Domain& domain, const FlowState& state, const std::string& name,
+                    FaceVectors<float>& x);
 
 }  // namespace curlew

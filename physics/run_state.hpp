@@ -41,8 +41,8 @@ const std::vector<float>& singles_of(const RunState& state, const std::string& n
 Real number_of(const RunState& state, const std::string& name);
 [[noreturn]] void refuse(const std::string& name, const std::string& why);
 
-/// The values of a rank's entities, ghosts included, `columns` of each. Throws InputError, on all ranks, unless
-/// the state has as many over all ranks.
+/// The values of a rank's entities, ghosts included, `columns` of each. Throws InputError, on all ranks,
+/// unless the state has as many over all ranks.
 template <class E>
 std::vector<float> restored_singles(const Domain& domain, const RunState& state, const std::string& name,
                                     int columns) {

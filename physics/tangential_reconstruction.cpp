@@ -7,6 +7,7 @@
 #include "kernels/for_each.hpp"
 #include "kernels/vector_kernels.hpp"
 #include "mesh/exchange.hpp"
+#include "operators/signed_sum.hpp"
 
 namespace curlew {
 
@@ -58,18 +59,6 @@ struct RotationOnEdge {
     float sum = static_cast<float>(r[e]);
     for (const auto [f, sign] : faces_of[e]) sum += static_cast<float>(sign) * circulation[f];
     rotation[e] = sum;
-  }
-};
-
-template <class Rows>
-struct FluxOnFace {
-  Rows edges_of;
-  View<Edge, const float> s;
-  View<Face, float> flux;
-  CURLEW_HOST_DEVICE void operator()(Id<Face> f) const {
-    float sum = 0;
-    for (const auto [e, sign] : edges_of[f]) sum += static_cast<float>(sign) * s[e];
-    flux[f] = sum;
   }
 };
 
@@ -162,7 +151,7 @@ void TangentialReconstruction::add(const Field<Edge, float>& s, const FaceVector
   const ArmsOfCells arm{geometry.face_centroids_of_cells(space), geometry.cell_centroids(space),
                         geometry.cell_volumes(space)};
   topology.edges_of_face().visit_parts(space, [&](Range<Face> range, auto rows) {
-    for_each(m.executor_, range, FluxOnFace<decltype(rows)>{rows, s.view(), flux_.view()});
+    for_each(m.executor_, range, CurlOnFace<decltype(rows), float>{rows, s.view(), flux_.view()});
   });
   topology.faces_of_cell().visit_parts(space, [&](Range<Cell> range, auto rows) {
     for_each(m.executor_, range,

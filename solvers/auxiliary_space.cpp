@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -11,8 +10,9 @@
 #include "kernels/reduction.hpp"
 #include "mesh/exchange.hpp"
 #include "operators/node_diffusion.hpp"
-#include "solvers/multigrid.hpp"
+#include "operators/signed_sum.hpp"
 #include "solvers/multigrid_kernels.hpp"
+#include "solvers/node_correction.hpp"
 #include "solvers/power_iteration.hpp"
 
 namespace curlew {
@@ -20,14 +20,6 @@ namespace curlew {
 namespace {
 
 using multigrid::Scaling;
-
-/// Between what unknowns there are multigrid takes numbers in two dimensions, and vectors in three.
-CURLEW_HOST_DEVICE float product(float a, float b) {
-  return a * b;
-}
-CURLEW_HOST_DEVICE float product(Vector4<float> a, Vector4<float> b) {
-  return own_dot(a, b);
-}
 
 /// a M + b K between normal parts of face velocities.
 template <class Rows>
@@ -79,22 +71,6 @@ struct InverseOnEdge {
     const Real sum = static_cast<Real>(mass[e]) + ratio * static_cast<Real>(viscous[e]);
     inverse[e] = free[e] && sum > 0 ? static_cast<float>(1 / sum) : 0.f;
   }
-};
-
-/// Sum over the row of entity i with the signs of an incidence: curl, and rotation.
-template <class Rows, class From, class To>
-CURLEW_HOST_DEVICE float signed_sum(const Rows& rows, View<From, const float> x, Id<To> i) {
-  float sum = 0;
-  for (const auto [j, sign] : rows[i]) sum += static_cast<float>(sign) * x[j];
-  return sum;
-}
-
-template <class Rows>
-struct CurlOnFace {
-  Rows edges_of;
-  View<Edge, const float> x;
-  View<Face, float> flux;
-  CURLEW_HOST_DEVICE void operator()(Id<Face> f) const { flux[f] = signed_sum(edges_of, x, f); }
 };
 
 template <class Rows>
@@ -190,67 +166,6 @@ struct MagnitudeOfEdge {
   CURLEW_HOST_DEVICE Real operator()(Id<Edge> e) const { return value[e] < 0 ? -value[e] : value[e]; }
 };
 
-template <class T>
-struct RestrictedOnNode {
-  Incidence<Node, Edge> edges_of;
-  View<Edge, const T> share;
-  View<Edge, const float> residual;
-  View<Node, T> restricted;
-  CURLEW_HOST_DEVICE void operator()(Id<Node> n) const {
-    T sum{};
-    for (const auto [e, sign] : edges_of[n]) sum += residual[e] * share[e];
-    restricted[n] = sum;
-  }
-};
-
-template <class T>
-struct AddCorrectionOnEdge {
-  Incidence<Edge, Node> nodes_of;
-  View<Edge, const T> share;
-  View<Node, const T> correction;
-  View<Edge, float> x;
-  CURLEW_HOST_DEVICE void operator()(Id<Edge> e) const {
-    T sum{};
-    for (const auto [n, sign] : nodes_of[e]) sum += correction[n];
-    x[e] += product(share[e], sum);
-  }
-};
-
-template <class T>
-struct InterpolatedOnEdge {
-  Incidence<Edge, Node> nodes_of;
-  float factor;
-  View<Edge, const T> share;
-  View<Node, const T> value;
-  View<Edge, float> x;
-  CURLEW_HOST_DEVICE void operator()(Id<Edge> e) const {
-    T sum{};
-    for (const auto [n, sign] : nodes_of[e]) sum += value[n];
-    x[e] = factor * product(share[e], sum);
-  }
-};
-
-/// V y.
-template <class T>
-struct InertiaOnNode {
-  View<Node, const Real> volume;
-  View<Node, const T> y;
-  View<Node, T> inertia;
-  CURLEW_HOST_DEVICE void operator()(Id<Node> n) const { inertia[n] = static_cast<float>(volume[n]) * y[n]; }
-};
-
-/// V (y + factor c).
-template <class T>
-struct InertiaOfSumOnNode {
-  View<Node, const Real> volume;
-  float factor;
-  View<Node, const T> y, c;
-  View<Node, T> inertia;
-  CURLEW_HOST_DEVICE void operator()(Id<Node> n) const {
-    inertia[n] = static_cast<float>(volume[n]) * (y[n] + factor * c[n]);
-  }
-};
-
 /// z of smoothing and of a correction side by side, and the term of an inner product with the right-hand
 /// side.
 template <class T>
@@ -266,151 +181,6 @@ struct SmoothedOnEdge {
     return static_cast<Real>(b) * static_cast<Real>(sum);
   }
 };
-
-/// Each row is the entity of the same number.
-template <class From, class To>
-IncidenceTable<From, To> identity(Index size) {
-  std::vector<Index> starts(at(size) + 1), entries(at(size));
-  std::iota(starts.begin(), starts.end(), 0);
-  std::iota(entries.begin(), entries.end(), 0);
-  return IncidenceTable<From, To>(std::move(starts), std::move(entries));
-}
-
-/// Between nodes: a matrix, and as MultigridInSingle has it a stiffness.
-struct NodeSystem {
-  SymmetricMatrix matrix;
-  std::optional<std::vector<Tensor3>> stiffness;
-};
-
-class Correction {
- public:
-  virtual ~Correction() = default;
-  /// x += Π B⁻¹ Πᵀ r.
-  virtual void add(const Field<Edge, float>& r, Field<Edge, float>& x) = 0;
-  /// What set_coupled() needs: V / ratio + B.
-  virtual void couple(Real ratio, NodeSystem inertia_and_diffusion) = 0;
-  virtual void uncouple() = 0;
-  /// x = factor Π L⁻¹ Πᵀ r, L = B / ratio + B V⁻¹ B; on all edges that the rank has.
-  virtual void set_coupled(float factor, const Field<Edge, float>& r, Field<Edge, float>& x) = 0;
-};
-
-template <class T>
-class NodeCorrection : public Correction {
- public:
-  /// `share`: of an edge, to each of its nodes [m]; 0 where it is held.
-  NodeCorrection(const Executor& executor, const Mesh& mesh, IncidenceTable<Edge, Node> nodes_of_edge,
-                 IncidenceTable<Node, Edge> edges_of_node, std::vector<T> share, NodeSystem diffusion)
-      : executor_(executor),
-        mesh_(mesh),
-        nodes_of_edge_(std::move(nodes_of_edge)),
-        edges_of_node_(std::move(edges_of_node)),
-        share_(std::move(share)),
-        restricted_(executor, mesh.domain().extent<Node>(), "restricted residual", "1"),
-        correction_(alike(restricted_)),
-        diffusion_(executor, mesh.domain(), std::move(diffusion.matrix), std::move(diffusion.stiffness)) {}
-
-  void add(const Field<Edge, float>& r, Field<Edge, float>& x) override {
-    restrict_to_nodes(r);
-    diffusion_.apply(restricted_, correction_);
-    exchange_ghosts(mesh_.domain(), correction_);
-    for_each(executor_, x.owned(),
-             AddCorrectionOnEdge<T>{nodes_of_edge_.view(executor_.space()), share(),
-                                    std::as_const(correction_).view(), x.view()});
-  }
-
-  void couple(Real ratio, NodeSystem system) override {
-    coupling_.emplace(mesh_.domain(), restricted_, ratio, std::move(system));
-  }
-  void uncouple() override { coupling_.reset(); }
-
-  /// L⁻¹ = G (V + V B⁻¹ V / ratio) G with G = (V / ratio + B)⁻¹: three cycles, of which nothing is taken
-  /// away, so that they leave it positive.
-  void set_coupled(float factor, const Field<Edge, float>& r, Field<Edge, float>& x) override {
-    Coupling& own = *coupling_;
-    const View<Node, const Real> volume = mesh_.geometry().node_volumes(executor_.space());
-    const auto y = std::as_const(own.response).view(), c = std::as_const(correction_).view();
-    restrict_to_nodes(r);
-    own.both.apply(restricted_, own.response);
-    for_each(executor_, restricted_.owned(), InertiaOnNode<T>{volume, y, restricted_.view()});
-    diffusion_.apply(restricted_, correction_);
-    for_each(executor_, restricted_.owned(),
-             InertiaOfSumOnNode<T>{volume, own.inverse_ratio, y, c, restricted_.view()});
-    own.both.apply(restricted_, correction_);
-    exchange_ghosts(mesh_.domain(), correction_);
-    for_each(executor_, x.range(),
-             InterpolatedOnEdge<T>{nodes_of_edge_.view(executor_.space()), factor, share(), c, x.view()});
-  }
-
- private:
-  struct Coupling {
-    Coupling(const Domain& domain, const Field<Node, T>& like, Real ratio, NodeSystem system)
-        : inverse_ratio(static_cast<float>(1 / ratio)),
-          response(alike(like)),
-          both(like.executor(), domain, std::move(system.matrix), std::move(system.stiffness)) {}
-    float inverse_ratio;
-    Field<Node, T> response;
-    MultigridInSingle<T> both;  // G
-  };
-
-  View<Edge, const T> share() const {
-    return View<Edge, const T>(share_.data(executor_.space()), static_cast<Index>(share_.size()));
-  }
-  void restrict_to_nodes(const Field<Edge, float>& r) {
-    exchange_ghosts(mesh_.domain(), r);
-    for_each(
-        executor_, restricted_.owned(),
-        RestrictedOnNode<T>{edges_of_node_.view(executor_.space()), share(), r.view(), restricted_.view()});
-  }
-
-  Executor executor_;
-  const Mesh& mesh_;
-  IncidenceTable<Edge, Node> nodes_of_edge_;
-  IncidenceTable<Node, Edge> edges_of_node_;
-  ConstantArray<T> share_;
-  Field<Node, T> restricted_, correction_;
-  MultigridInSingle<T> diffusion_;  // B
-  std::optional<Coupling> coupling_;
-};
-
-/// Nodes, which are edges, are held where these are.
-std::unique_ptr<Correction> correction_in_plane(const Executor& executor, const Mesh& mesh,
-                                                const std::vector<std::uint8_t>& edge_is_free,
-                                                NodeSystem diffusion) {
-  const Index edges = mesh.topology().edges().size();
-  return std::make_unique<NodeCorrection<float>>(
-      executor, mesh, identity<Edge, Node>(edges), identity<Node, Edge>(edges),
-      std::vector<float>(edge_is_free.begin(), edge_is_free.end()), std::move(diffusion));
-}
-
-std::unique_ptr<Correction> correction_in_space(const Executor& executor, const Mesh& mesh,
-                                                const std::vector<std::uint8_t>& edge_is_free,
-                                                NodeSystem diffusion) {
-  const Topology& topology = mesh.topology();
-  std::vector<Vector4<float>> share(at(topology.edges().size()));
-  for (const Id<Edge> e : topology.edges()) {
-    if (edge_is_free[at(e.value())] != 0)
-      share[at(e.value())] = rounded<float>(0.5 * mesh.geometry().edge_vector(topology, e));
-  }
-  return std::make_unique<NodeCorrection<Vector4<float>>>(executor, mesh, topology.nodes_of_edge(),
-                                                          topology.edges_of_node(), std::move(share),
-                                                          std::move(diffusion));
-}
-
-/// What nodes lose at held edges. `diagonal`: of R M C, of all edges of the rank's own nodes.
-std::vector<Tensor3> stiffness_of_held_edges(const Mesh& mesh, const std::vector<std::uint8_t>& edge_is_free,
-                                             const std::vector<float>& diagonal) {
-  const Topology& topology = mesh.topology();
-  std::vector<Tensor3> stiffness(at(mesh.domain().extent<Node>().owned));
-  for (std::size_t n = 0; n < stiffness.size(); ++n) {
-    for (const auto [e, sign] : topology.edges_of_node()[Id<Node>(static_cast<Index>(n))]) {
-      const std::size_t i = at(e.value());
-      if (edge_is_free[i] != 0) continue;
-      const Vector3 along = mesh.geometry().edge_vector(topology, e);
-      stiffness[n] += Real(diagonal[i]) / 2 * outer(along, along);
-    }
-  }
-  return stiffness;
-}
 
 }  // namespace
 
@@ -435,9 +205,7 @@ class AuxiliarySpace::Implementation {
     by_mass_.emplace(part(1, 0));
     exchange_ghosts(mesh.domain(), by_mass_->diagonal);
     correction_ =
-        in_plane()
-            ? correction_in_plane(executor, mesh, edge_is_free, between_nodes(diffusion_between_nodes(mesh)))
-            : correction_in_space(executor, mesh, edge_is_free, between_nodes(diffusion_between_nodes(mesh)));
+        make_node_correction(executor, mesh, edge_is_free, between_nodes(diffusion_between_nodes(mesh)));
   }
 
   void set(Real a, Real b, Real coupled_ratio) {
@@ -504,14 +272,8 @@ class AuxiliarySpace::Implementation {
     Real largest_eigenvalue;  ///< of R F C scaled to a diagonal of one
   };
 
-  bool in_plane() const { return mesh_.topology().dimension() == 2; }
-  /// With what is held where edges are: in the plane nodes, in space what nodes are there for them.
   NodeSystem between_nodes(SymmetricMatrix matrix) const {
-    const std::vector<std::uint8_t> edge_is_free = free_.to_host();
-    if (!in_plane())
-      return {std::move(matrix), stiffness_of_held_edges(mesh_, edge_is_free, by_mass_->diagonal.to_host())};
-    hold(matrix, [&](std::size_t n) { return edge_is_free[n] == 0; });
-    return {std::move(matrix), std::nullopt};
+    return held_between_nodes(mesh_, free_.to_host(), by_mass_->diagonal.to_host(), std::move(matrix));
   }
 
   View<FacePair, const float> entries() const {
@@ -574,7 +336,8 @@ class AuxiliarySpace::Implementation {
     const Topology& topology = mesh_.topology();
     const auto curl = [&](Range<Face> wanted) {
       topology.edges_of_face().visit_parts(space, wanted, [&](Range<Face> range, auto rows) {
-        for_each(executor_, range, CurlOnFace<decltype(rows)>{rows, std::as_const(x_).view(), flux_.view()});
+        for_each(executor_, range,
+                 CurlOnFace<decltype(rows), float>{rows, std::as_const(x_).view(), flux_.view()});
       });
     };
     launch_with_ghosts(mesh_.domain(), flux_.range(), curl, x_);
@@ -596,7 +359,7 @@ class AuxiliarySpace::Implementation {
   Field<Edge, float> right_hand_side_, x_, residual_;
   Field<Face, float> flux_, circulation_;
   std::optional<Part> by_mass_, by_viscosity_;  // the latter once it is needed
-  std::unique_ptr<Correction> correction_;
+  std::unique_ptr<NodeCorrection> correction_;
   Real ratio_ = -1;         // of the viscous form to the mass in F
   Real coupled_ratio_ = 0;  // the same in L
   float factor_ = 1, viscous_factor_ = 1;

@@ -28,8 +28,8 @@ Real product_of(const X& x, const Y& y) {
   return std::inner_product(a.begin(), a.end(), b.begin(), Real(0));
 }
 
-/// Iterations for the streamfunction of the second step of a lid-driven box. `fourier`: how far viscosity reaches
-/// in a step, in cells and squared.
+/// Iterations for the streamfunction of the second step of a lid-driven box. `fourier`: how far viscosity
+/// reaches in a step, in cells and squared.
 int iterations(CellType type, Index blocks, Real fourier, Preconditioning preconditioning) {
   const bool plane = type == CellType::Triangle || type == CellType::Quadrilateral;
   const Mesh mesh(make_box(type, {blocks, blocks, plane ? 1 : blocks}));
@@ -50,12 +50,10 @@ TEST(AuxiliarySpace, keeps_the_iterations_of_the_exact_step_as_the_mesh_is_refin
     std::array<Index, 3> blocks;
     Real fourier;
     int most;
-  } families[] = {{CellType::Triangle, {12, 24, 48}, 0.1, 14},
-                  {CellType::Quadrilateral, {16, 32, 64}, 0.1, 17},
-                  {CellType::Hexahedron, {6, 10, 16}, 0.1, 17},
-                  {CellType::Tetrahedron, {4, 7, 10}, 0.1, 22},
-                  {CellType::Hexahedron, {6, 10, 16}, 1e-6, 7},
-                  {CellType::Tetrahedron, {4, 7, 10}, 1e-6, 11}};
+  } families[] = {
+      {CellType::Triangle, {12, 24, 48}, 0.1, 14},  {CellType::Quadrilateral, {16, 32, 64}, 0.1, 17},
+      {CellType::Hexahedron, {6, 10, 16}, 0.1, 17}, {CellType::Tetrahedron, {4, 7, 10}, 0.1, 22},
+      {CellType::Hexahedron, {6, 10, 16}, 1e-6, 7}, {CellType::Tetrahedron, {4, 7, 10}, 1e-6, 11}};
   for (const auto& [type, blocks, fourier, most] : families) {
     std::vector<int> with, without;
     for (const Index n : blocks) {
