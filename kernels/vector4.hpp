@@ -23,6 +23,26 @@ struct Lanes<Real> {
   typedef Real type __attribute__((vector_size(4 * sizeof(Real))));
 };
 
+/// In double precision. GCC 12 takes halves apart and together again where AVX has one instruction.
+inline Lanes<Real>::type widened(Lanes<float>::type lanes) {
+#if defined(__AVX__)
+  return __builtin_ia32_cvtps2pd256(lanes);
+#else
+  return __builtin_convertvector(lanes, Lanes<Real>::type);
+#endif
+}
+inline Lanes<Real>::type widened(Lanes<Real>::type lanes) {
+  return lanes;
+}
+/// The reverse.
+template <class T>
+typename Lanes<T>::type narrowed(Lanes<Real>::type lanes) {
+#if defined(__AVX__)
+  if constexpr (std::is_same_v<T, float>) return __builtin_ia32_cvtpd2ps256(lanes);
+#endif
+  return __builtin_convertvector(lanes, typename Lanes<T>::type);
+}
+
 }  // namespace detail
 #endif
 
@@ -79,8 +99,7 @@ class alignas(16) Vector4 {
   }
   /// Of the three components, in double precision: squares of small numbers do not underflow.
   friend CURLEW_HOST_DEVICE Real dot(const Vector4& a, const Vector4& b) {
-    using Wide = detail::Lanes<Real>::type;
-    const Wide product = __builtin_convertvector(a.lanes(), Wide) * __builtin_convertvector(b.lanes(), Wide);
+    const detail::Lanes<Real>::type product = detail::widened(a.lanes()) * detail::widened(b.lanes());
     return product[0] + product[1] + product[2];
   }
   /// The same in precision T.
@@ -94,8 +113,7 @@ class alignas(16) Vector4 {
 #if defined(__CUDA_ARCH__)
     return {static_cast<T>(a.x), static_cast<T>(a.y), static_cast<T>(a.z), 0};
 #else
-    using Wide = detail::Lanes<Real>::type;
-    return Vector4(__builtin_convertvector((Wide{a.x, a.y, a.z, 0}), Lanes));
+    return Vector4(detail::narrowed<T>(detail::Lanes<Real>::type{a.x, a.y, a.z, 0}));
 #endif
   }
   CURLEW_HOST_DEVICE Vector4& operator+=(const Vector4& b) {
