@@ -2,6 +2,7 @@
 #include "app/benchmark.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -216,7 +217,9 @@ std::size_t last_level_cache() {
 }
 
 BenchmarkSettings BenchmarkSettings::beyond_cache() {
-  return {.working_set = 20 * last_level_cache()};
+  const auto memory =
+      static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  return {.working_set = std::min(20 * last_level_cache(), memory / 16)};
 }
 
 BenchmarkSettings BenchmarkSettings::brief() {

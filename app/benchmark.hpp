@@ -61,7 +61,8 @@ struct BenchmarkSettings {
   std::size_t working_set;  ///< of the triad, and of all copies of a kernel's fields together [B]
   std::size_t most_copies = std::numeric_limits<std::size_t>::max();  ///< of a kernel's fields
 
-  /// Twenty times the last-level cache.
+  /// Twenty times the last-level cache, or a sixteenth of the memory where that is less: virtual machines may
+  /// report the cache of a whole socket.
   static BenchmarkSettings beyond_cache();
   /// For a first impression, within caches.
   static BenchmarkSettings brief();
