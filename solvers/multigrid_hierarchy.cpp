@@ -84,8 +84,8 @@ Eigen::Matrix3d diagonal_with(const Tensor3& stiffness, Real scale) {
   return diagonal;
 }
 
-/// The least or the stiffest direction, whichever is more times the middle one's eigenvalue or the reverse, keeps
-/// its own, the other two get their mean.
+/// The least or the stiffest direction keeps its eigenvalue, whichever differs from the middle one by the
+/// larger factor, and the other two get their mean.
 std::vector<Vector4<float>> inverse_diagonals(const std::vector<Tensor3>& stiffness,
                                               const std::vector<Real>& scale) {
   std::vector<Vector4<float>> inverse(stiffness.size(), {0, 0, 0, 1});
