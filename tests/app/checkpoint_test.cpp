@@ -51,7 +51,7 @@ TEST(Checkpoint, reads_back_the_same_bits) {
             std::bit_cast<std::uint64_t>(payload));
   EXPECT_EQ(std::bit_cast<std::uint64_t>(read.numbers["pressure reference"]),
             std::bit_cast<std::uint64_t>(-0.0));
-  EXPECT_TRUE(std::signbit(read.singles["guess"][0]));
+  EXPECT_TRUE(std::signbit(read.singles.at("guess").at(0)));
   read.arrays["temperature"][2] = written.arrays["temperature"][2] = 0;
   EXPECT_EQ(read, written);
 }
