@@ -3,6 +3,7 @@
 #include <omp.h>
 
 #include <iostream>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -17,7 +18,9 @@ int bench_mesh(const BenchOptions& options) {
   std::vector<Executor> executors{Executor::serial(),
                                   Executor::openmp(options.threads.value_or(omp_get_max_threads()))};
   if (cuda_problem().empty()) executors.push_back(Executor::cuda());
-  Benchmark benchmark(std::move(executors), BenchmarkSettings::beyond_cache());
+  BenchmarkSettings settings = BenchmarkSettings::beyond_cache();
+  settings.begin = [](const std::string& kernel) { std::cerr << "timing " << kernel << std::endl; };
+  Benchmark benchmark(std::move(executors), settings);
   time_kernels(benchmark, mesh);
   time_flow_kernels(benchmark, mesh);
   const std::vector<BenchmarkRecord>& records = benchmark.records();

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <limits>
 #include <optional>
 #include <string>
@@ -60,6 +61,7 @@ struct BenchmarkSettings {
   int rounds = 7;           ///< a triad and a batch of applications each; the medians count
   std::size_t working_set;  ///< of the triad, and of all copies of a kernel's fields together [B]
   std::size_t most_copies = std::numeric_limits<std::size_t>::max();  ///< of a kernel's fields
+  std::function<void(const std::string&)> begin = {};  ///< is told of each kernel before it is timed
 
   /// Twenty times the last-level cache, or a sixteenth of the memory where that is less: virtual machines may
   /// report the cache of a whole socket.
@@ -86,6 +88,7 @@ class Benchmark {
   /// Adds a record for each executor of the TimedKernel that `on(executor)` is.
   template <class KernelOn>
   void time(const std::string& name, const KernelOn& on, Contents contents = Contents::Varied) {
+    if (settings_.begin) settings_.begin(name);
     std::vector<Result> wanted;
     for (std::size_t k = 0; k < executors_.size(); ++k) {
       const Executor& executor = executors_[k];

@@ -25,6 +25,26 @@ std::map<std::string, Real> bytes_by_kernel(const Mesh& mesh) {
   return bytes;
 }
 
+TEST(Bench, tells_of_each_kernel_before_it_is_timed) {
+  BenchmarkSettings settings = quick;
+  std::vector<std::string> told;
+  std::vector<std::size_t> done;  // by then
+  Benchmark* present = nullptr;
+  settings.begin = [&](const std::string& kernel) {
+    told.push_back(kernel);
+    done.push_back(present->records().size());
+  };
+  Benchmark benchmark({Executor::serial()}, settings);
+  present = &benchmark;
+  time_kernels(benchmark, Mesh(make_box(CellType::Tetrahedron, {2, 2, 2})));
+  const std::vector<BenchmarkRecord>& records = benchmark.records();
+  ASSERT_EQ(told.size(), records.size());
+  for (std::size_t k = 0; k < told.size(); ++k) {
+    EXPECT_EQ(told[k], records[k].kernel);
+    EXPECT_EQ(done[k], k);
+  }
+}
+
 TEST(Bench, counts_the_least_bytes_of_a_grid_of_hexahedra) {
   constexpr int n = 6;
   constexpr int cells = n * n * n, interior = 3 * n * n * (n - 1), boundary = 6 * n * n,
