@@ -6,6 +6,7 @@
 #include <utility>
 #include <variant>
 
+#include "kernels/error.hpp"
 #include "kernels/id.hpp"
 #include "kernels/memory.hpp"
 #include "kernels/ranks.hpp"
@@ -152,5 +153,20 @@ class Executor {
   std::shared_ptr<const Ranks> ranks_;
   bool overlaps_ = true;
 };
+
+/// `body(id)` for all of a range, by what reads layouts that are for processors alone; throws Error for
+/// another executor.
+template <class E, class Body>
+void for_each_on_host(const Executor& executor, Range<E> range, const Body& body) {
+  std::visit(
+      [&]<class Backend>(const Backend& backend) {
+        if constexpr (Backend::space == MemorySpace::Host) {
+          backend.for_each(range, body);
+        } else {
+          throw Error("this layout is for processors, not for executor " + executor.name());
+        }
+      },
+      executor.backend());
+}
 
 }  // namespace curlew

@@ -258,18 +258,19 @@ inline Index chunks_below_the_last(Index terms) {
 }
 
 /// Leaves what this rank has of a sum in `result`, in the memory of the executor; null for a place that the
-/// next reduction uses again. Returns the place.
-template <class E, class Term>
-BinnedSum* own_sum(const Executor& executor, Range<E> range, const Term& term, BinnedSum* result = nullptr) {
+/// next reduction uses again. Returns the place. `set_sums(chunks, sums)` finds the sums of all chunks.
+template <class SetSums>
+BinnedSum* own_sum_of_chunks(const Executor& executor, Index terms, const SetSums& set_sums,
+                             BinnedSum* result) {
   static_assert(sizeof(BinnedSum) % sizeof(Real) == 0 && std::is_trivially_copyable_v<BinnedSum>);
-  Index level = std::max(reduction_shape::chunks(range.size()), Index(1));
-  const Index below = chunks_below_the_last(range.size());
+  Index level = std::max(reduction_shape::chunks(terms), Index(1));
+  const Index below = chunks_below_the_last(terms);
   auto* scratch = reinterpret_cast<BinnedSum*>(
       executor.reduction_scratch((at(below) + 1) * (sizeof(BinnedSum) / sizeof(Real))));
   if (result == nullptr) result = scratch + below;
   const auto place = [&] { return View<Chunk, BinnedSum>(level == 1 ? result : scratch, level); };
   View<Chunk, BinnedSum> sums = place();
-  for_each(executor, Range<Chunk>(0, level), SumOnChunk<E, Term>{term, range, sums});
+  set_sums(Range<Chunk>(0, level), sums);
   while (level > 1) {
     const Index count = level;
     scratch += count;
@@ -278,6 +279,13 @@ BinnedSum* own_sum(const Executor& executor, Range<E> range, const Term& term, B
     sums = place();
   }
   return result;
+}
+template <class E, class Term>
+BinnedSum* own_sum(const Executor& executor, Range<E> range, const Term& term, BinnedSum* result = nullptr) {
+  const auto set_sums = [&](Range<Chunk> chunks, View<Chunk, BinnedSum> sums) {
+    for_each(executor, chunks, SumOnChunk<E, Term>{term, range, sums});
+  };
+  return own_sum_of_chunks(executor, range.size(), set_sums, result);
 }
 
 }  // namespace detail
@@ -296,12 +304,14 @@ auto sum(const Executor& executor, Range<E> range, const Term& term) {
 
 namespace detail {
 
-/// Adds what this rank has of a sum to `result`, in the memory of the executor.
-template <class E, class Term>
-void add_own_sum(const Executor& executor, Range<E> range, const Term& term, BinnedSum* result) {
-  const BinnedSum* own = own_sum(executor, range, term);
+/// Adds what this rank has of a sum, in the memory of the executor, to `result`.
+inline void add_to_sum(const Executor& executor, const BinnedSum* own, BinnedSum* result) {
   for_each(executor, Range<Chunk>(0, 1),
            AddToSum{View<Chunk, const BinnedSum>(own, 1), View<Chunk, BinnedSum>(result, 1)});
+}
+template <class E, class Term>
+void add_own_sum(const Executor& executor, Range<E> range, const Term& term, BinnedSum* result) {
+  add_to_sum(executor, own_sum(executor, range, term), result);
 }
 
 /// Makes sums of what every rank has out of what this one has, in the memory of the executor.
@@ -327,12 +337,12 @@ class SumInParts {
   SumInParts(const Executor& executor, BinnedSum* result) : executor_(executor), result_(result) {}
   template <class E, class Term>
   void add(Range<E> range, const Term& term) {
-    if (empty_) {
-      own_sum(executor_, range, term, result_);
-    } else {
-      add_own_sum(executor_, range, term, result_);
-    }
-    empty_ = false;
+    add_by([&](BinnedSum* result) { return own_sum(executor_, range, term, result); });
+  }
+  /// `set_sums`: see own_sum_of_chunks.
+  template <class SetSums>
+  void add_chunks(Index terms, const SetSums& set_sums) {
+    add_by([&](BinnedSum* result) { return own_sum_of_chunks(executor_, terms, set_sums, result); });
   }
   /// To be called once all is added.
   void finish() {
@@ -341,6 +351,16 @@ class SumInParts {
   }
 
  private:
+  template <class OwnSum>
+  void add_by(const OwnSum& own_sum) {
+    if (empty_) {
+      own_sum(result_);
+    } else {
+      add_to_sum(executor_, own_sum(nullptr), result_);
+    }
+    empty_ = false;
+  }
+
   const Executor& executor_;
   BinnedSum* result_;
   bool empty_ = true;

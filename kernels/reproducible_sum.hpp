@@ -142,41 +142,60 @@ class BinnedSum {
   std::int64_t high_[binning::bins] = {}, low_[binning::bins] = {};
 };
 
-/// The binned sum of `term(k)` for k in [0, count): one thread's work.
-template <class Term>
-BinnedSum binned_sum(Index count, const Term& term) {
-  constexpr Index block = 64;  // what a processor keeps close while memory delivers the next
-  constexpr std::uint64_t most_sliced = (1 << 23) - block;
-  BinnedSum sum;
-  binning::Slicer slicer(0);
-  std::uint64_t first = 0, second = 0, third = 0, sliced = 0;
-  const auto add_block = [&](Index start, Index size) {
-    Real terms[block];
-    for (Index k = 0; k < size; ++k) terms[k] = term(start + k);
+/// Adds up blocks of terms: one thread's work.
+class BlockwiseSum {
+ public:
+  static constexpr Index block = 64;  ///< what a processor keeps close while memory delivers the next
+
+  /// `size`: at most a block.
+  void add(const Real* terms, Index size) {
     std::int64_t largest = 0;
 #pragma omp simd reduction(max : largest)
     for (Index k = 0; k < size; ++k) {
       const std::int64_t magnitude = binning::magnitude_of(terms[k]);
       largest = magnitude > largest ? magnitude : largest;
     }
-    if (largest >= slicer.limit() || sliced > most_sliced) [[unlikely]] {
-      sum.add(BinnedSum(slicer, sliced, first, second, third));
-      if (largest >= slicer.limit()) slicer = binning::Slicer(largest);
-      first = second = third = sliced = 0;
+    if (largest >= slicer_.limit() || sliced_ > most_sliced) [[unlikely]] {
+      sum_.add(BinnedSum(slicer_, sliced_, first_, second_, third_));
+      if (largest >= slicer_.limit()) slicer_ = binning::Slicer(largest);
+      first_ = second_ = third_ = sliced_ = 0;
     }
     std::uint64_t a = 0, b = 0, c = 0;
+    const binning::Slicer slicer = slicer_;
 #pragma omp simd reduction(+ : a, b, c)
     for (Index k = 0; k < size; ++k) slicer.add(terms[k], a, b, c);
-    first += a;
-    second += b;
-    third += c;
-    sliced += static_cast<std::uint64_t>(size);
+    first_ += a;
+    second_ += b;
+    third_ += c;
+    sliced_ += static_cast<std::uint64_t>(size);
+  }
+  BinnedSum sum() const {
+    BinnedSum sum = sum_;
+    sum.add(BinnedSum(slicer_, sliced_, first_, second_, third_));
+    return sum;
+  }
+
+ private:
+  static constexpr std::uint64_t most_sliced = (1 << 23) - block;
+  BinnedSum sum_;
+  binning::Slicer slicer_{0};
+  std::uint64_t first_ = 0, second_ = 0, third_ = 0, sliced_ = 0;  // since the slicer was last changed
+};
+
+/// The binned sum of `term(k)` for k in [0, count): one thread's work.
+template <class Term>
+BinnedSum binned_sum(Index count, const Term& term) {
+  constexpr Index block = BlockwiseSum::block;
+  BlockwiseSum sum;
+  const auto add_block = [&](Index start, Index size) {
+    Real terms[block];
+    for (Index k = 0; k < size; ++k) terms[k] = term(start + k);
+    sum.add(terms, size);
   };
   Index start = 0;
   for (; start + block <= count; start += block) add_block(start, block);
   if (start < count) add_block(start, count - start);
-  sum.add(BinnedSum(slicer, sliced, first, second, third));
-  return sum;
+  return sum.sum();
 }
 
 }  // namespace curlew

@@ -14,6 +14,7 @@
 #include "kernels/executor.hpp"
 #include "kernels/memory.hpp"
 #include "kernels/parallel.hpp"
+#include "kernels/reproducible_sum.hpp"
 #include "kernels/vector4.hpp"
 #include "kernels/view.hpp"
 
@@ -181,7 +182,28 @@ class SlicedMatrix {
   void add_differences(const Executor& executor, Range<From> range, View<To, const T> x, const First& first,
                        const Body& body) const {
     static_assert(std::is_same_v<From, To>);
-    for_each_block(executor, range, [&](const Block& block) { difference_block(block, x, first, body); });
+    for_each_block(executor, range,
+                   [&](const Block& block) { finish(block, difference_sums(block, x, first).of_row, body); });
+  }
+  /// Rows that are added up by one call of sum_of_differences.
+  static constexpr Index rows_per_chunk = 32 * sliced_matrix::rows_per_block;
+  /// The binned sum of `term(i, s_i)` over the rows of a chunk, s_i being what add_differences gives; `term`
+  /// may write what belongs to its row. One thread's work; for a matrix without border.
+  template <class T, class First, class Term>
+  BinnedSum sum_of_differences(Index chunk, View<To, const T> x, const First& first, const Term& term) const {
+    static_assert(BlockwiseSum::block == rows_per_block);
+    const std::size_t begin = at(chunk * (rows_per_chunk / rows_per_block)),
+                      end = std::min(begin + at(rows_per_chunk / rows_per_block), blocks_.size());
+    BlockwiseSum sum;
+    for (std::size_t b = begin; b < end; ++b) {
+      const Block& block = blocks_[b];
+      const Sums<T> sums = difference_sums(block, x, first);
+      Real terms[rows_per_block];
+      finish(block, sums.of_row,
+             [&](Id<From> i, T value) { terms[i.value() - block.first_row] = term(i, value); });
+      sum.add(terms, block.rows);
+    }
+    return sum.sum();
   }
 
  private:
@@ -230,15 +252,7 @@ class SlicedMatrix {
     REQUIRE(is_between_blocks(range.first()) && is_between_blocks(range.last()),
             "a range of rows must not divide a block of a sliced matrix");
     const Range<RowBlock> blocks(first_block(range.first()), first_block(range.last()));
-    std::visit(
-        [&]<class Backend>(const Backend& backend) {
-          if constexpr (Backend::space == MemorySpace::Host) {
-            backend.for_each(blocks, [&](Id<RowBlock> b) { on_block(blocks_[at(b.value())]); });
-          } else {
-            throw Error("a sliced matrix is for processors");
-          }
-        },
-        executor.backend());
+    for_each_on_host(executor, blocks, [&](Id<RowBlock> b) { on_block(blocks_[at(b.value())]); });
   }
   template <class T, class Body>
   void multiply_block(const Block& block, View<To, const T> x, const Body& body) const {
@@ -255,10 +269,15 @@ class SlicedMatrix {
     });
     finish(block, sums, body);
   }
-  template <class T, class First, class Body>
-  void difference_block(const Block& block, View<To, const T> x, const First& first_of,
-                        const Body& body) const {
-    T sums[rows_per_block] = {}, own[rows_per_block] = {};
+  template <class T>
+  struct Sums {
+    T of_row[rows_per_block] = {};
+  };
+  template <class T, class First>
+  Sums<T> difference_sums(const Block& block, View<To, const T> x, const First& first_of) const {
+    Sums<T> result;
+    T* const sums = result.of_row;
+    T own[rows_per_block] = {};
     for (Index k = 0; k < block.rows; ++k) {
       const Id<From> i(block.first_row + k);
       own[k] = x[i];
@@ -282,7 +301,7 @@ class SlicedMatrix {
         put_in_order(sum_up(sliced_matrix::Sums<T>(sorted_sums), sorted_own), order, sums);
       }
     });
-    finish(block, sums, body);
+    return result;
   }
   /// Calls `of_slice(number of its first row, length, columns, coefficients)`.
   template <class OfSlice>

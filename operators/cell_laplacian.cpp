@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "kernels/for_each.hpp"
+#include "kernels/reduction.hpp"
 
 namespace curlew {
 
@@ -29,6 +30,15 @@ struct OutflowOnCell {
   }
 };
 
+/// Sets the outflow, and gives p times it.
+struct OutflowAndProductOfCell {
+  OutflowOnCell set_outflow;
+  CURLEW_HOST_DEVICE Real operator()(Id<Cell> c) const {
+    set_outflow(c);
+    return set_outflow.p[c] * set_outflow.outflow[c];
+  }
+};
+
 struct OutflowThroughBoundary {
   View<Cell, const Real> through_boundary, p;
   CURLEW_HOST_DEVICE Real operator()(Id<Cell> c) const { return through_boundary[c] * p[c]; }
@@ -37,6 +47,15 @@ struct OutflowThroughBoundary {
 struct SetOutflow {
   View<Cell, Real> outflow;
   CURLEW_HOST_DEVICE void operator()(Id<Cell> c, Real sum) const { outflow[c] = sum; }
+};
+
+struct SetOutflowAndProduct {
+  View<Cell, const Real> p;
+  View<Cell, Real> outflow;
+  CURLEW_HOST_DEVICE Real operator()(Id<Cell> c, Real sum) const {
+    outflow[c] = sum;
+    return p[c] * sum;
+  }
 };
 
 }  // namespace
@@ -67,22 +86,57 @@ CellLaplacian::CellLaplacian(const Executor& executor, const Topology& topology,
   through_boundary_ = ConstantArray<Real>(std::move(through_boundary));
 }
 
+struct CellLaplacian::Kernels {
+  const CellLaplacian& of;
+  const DualCochain<Cell>& p;
+  PrimalCochain<Cell>& outflow;
+
+  Kernels(const CellLaplacian& laplacian, const DualCochain<Cell>& values, PrimalCochain<Cell>& result)
+      : of(laplacian), p(values), outflow(result) {
+    require_fits(p, of.neighbours_of_cell_.rows(), of.executor_);
+    require_fits(outflow, of.neighbours_of_cell_.rows(), of.executor_);
+  }
+  MemorySpace space() const { return of.executor_.space(); }
+  bool sliced(Range<Cell> cells) const { return space() == MemorySpace::Host && cells == p.range(); }
+  View<Cell, const Real> through_boundary() const { return {of.through_boundary_.data(space()), p.size()}; }
+  OutflowThroughBoundary first() const { return {through_boundary(), p.view()}; }
+  OutflowOnCell by_table() const {
+    return {of.neighbours_of_cell_.view(space()),
+            View<CellNeighbour, const Real>(of.coefficient_.data(space()),
+                                            static_cast<Index>(of.coefficient_.size())),
+            through_boundary(), p.view(), outflow.view()};
+  }
+};
+
 void CellLaplacian::apply_on(Range<Cell> cells, const DualCochain<Cell>& p,
                              PrimalCochain<Cell>& outflow) const {
-  require_fits(p, neighbours_of_cell_.rows(), executor_);
-  require_fits(outflow, neighbours_of_cell_.rows(), executor_);
-  const MemorySpace space = executor_.space();
-  const View<Cell, const Real> through_boundary(through_boundary_.data(space), p.size());
-  if (space == MemorySpace::Host && cells == p.range()) {
-    sliced_.add_differences(executor_, cells, p.view(), OutflowThroughBoundary{through_boundary, p.view()},
-                            SetOutflow{outflow.view()});
-    return;
+  const Kernels kernels(*this, p, outflow);
+  if (kernels.sliced(cells)) {
+    sliced_.add_differences(executor_, cells, p.view(), kernels.first(), SetOutflow{outflow.view()});
+  } else {
+    for_each(executor_, cells, kernels.by_table());
   }
-  for_each(executor_, cells,
-           OutflowOnCell{neighbours_of_cell_.view(space),
-                         View<CellNeighbour, const Real>(coefficient_.data(space),
-                                                         static_cast<Index>(coefficient_.size())),
-                         through_boundary, p.view(), outflow.view()});
+}
+
+void CellLaplacian::apply_on(Range<Cell> cells, const DualCochain<Cell>& p, PrimalCochain<Cell>& outflow,
+                             detail::SumInParts& product) const {
+  using detail::Chunk;
+  const Kernels kernels(*this, p, outflow);
+  if (!kernels.sliced(cells)) return product.add(cells, OutflowAndProductOfCell{kernels.by_table()});
+  static_assert(decltype(sliced_)::rows_per_chunk == reduction_shape::chunk);
+  const SetOutflowAndProduct term{p.view(), outflow.view()};
+  product.add_chunks(cells.size(), [&](Range<Chunk> chunks, View<Chunk, BinnedSum> sums) {
+    for_each_on_host(executor_, chunks, [&](Id<Chunk> c) {
+      sums[c] = sliced_.sum_of_differences(c.value(), p.view(), kernels.first(), term);
+    });
+  });
+}
+
+void CellLaplacian::apply_with_product(const DualCochain<Cell>& p, PrimalCochain<Cell>& outflow,
+                                       BinnedSum* product) const {
+  detail::SumInParts sum(executor_, product);
+  apply_on(p.range(), p, outflow, sum);
+  sum.finish();
 }
 
 SymmetricMatrix CellLaplacian::matrix() const {

@@ -10,13 +10,17 @@
 
 namespace curlew {
 
+namespace detail {
+class SumInParts;
+}
+
 /// D diag(k) Dᵀ between cells with one coefficient k per face, (L p)_c = sum_f k_f (p_c - p_f'), p_f' the
 /// value in the cell across the face, or 0 across the boundary: the pressure operator of a diagonal star. A
 /// boundary face with k = 0 lets nothing through, another holds 0 on its far side.
 ///
 /// Symmetric positive semidefinite; its null space are the values constant on each part of the mesh that is
 /// connected through faces of k > 0 and touches no boundary face with k > 0.
-class CellLaplacian : public Operator<DualCochain<Cell>, PrimalCochain<Cell>> {
+class CellLaplacian : public FusedOperator<DualCochain<Cell>> {
  public:
   /// `coefficient`: k, one per face, not negative.
   CellLaplacian(const Executor& executor, const Topology& topology, std::span<const Real> coefficient);
@@ -24,8 +28,14 @@ class CellLaplacian : public Operator<DualCochain<Cell>, PrimalCochain<Cell>> {
   void apply(const DualCochain<Cell>& p, PrimalCochain<Cell>& outflow) const override {
     apply_on(p.range(), p, outflow);
   }
+  /// For a mesh in one piece.
+  void apply_with_product(const DualCochain<Cell>& p, PrimalCochain<Cell>& outflow,
+                          BinnedSum* product) const override;
   /// On these cells alone.
   void apply_on(Range<Cell> cells, const DualCochain<Cell>& p, PrimalCochain<Cell>& outflow) const;
+  /// The same, and p_c (L p)_c of these cells is added to `product`.
+  void apply_on(Range<Cell> cells, const DualCochain<Cell>& p, PrimalCochain<Cell>& outflow,
+                detail::SumInParts& product) const;
   void apply_transpose(const DualCochain<Cell>& p, PrimalCochain<Cell>& outflow) const override {
     apply(p, outflow);
   }
@@ -33,6 +43,8 @@ class CellLaplacian : public Operator<DualCochain<Cell>, PrimalCochain<Cell>> {
   SymmetricMatrix matrix() const;
 
  private:
+  struct Kernels;
+
   Executor executor_;
   /// Row for row like faces_of_cell: the cell across each face, the cell itself across the boundary.
   IncidenceTable<Cell, Cell> neighbours_of_cell_;

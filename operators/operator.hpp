@@ -4,6 +4,7 @@
 #include <string>
 
 #include "kernels/field.hpp"
+#include "kernels/reproducible_sum.hpp"
 
 namespace curlew {
 
@@ -33,6 +34,14 @@ class Operator {
   virtual void apply(const X& x, Y& y) const = 0;
   /// x = Aᵀ y, so that the inner products (A x, y) and (x, Aᵀ y) agree.
   virtual void apply_transpose(const Paired<Y>& y, Paired<X>& x) const = 0;
+};
+
+/// A symmetric operator that forms an inner product in the pass that it takes anyway.
+template <class X>
+class FusedOperator : public Operator<X, Paired<X>> {
+ public:
+  /// y = A x, and `product` gets x . y, in the memory of the executor; what y is at ghosts has no meaning.
+  virtual void apply_with_product(const X& x, Paired<X>& y, BinnedSum* product) const = 0;
 };
 
 /// Throws unless `field` has `size` values in the memory of `executor`.

@@ -123,12 +123,21 @@ class PressureProjection::FreeMass : public Operator<PrimalCochain<Face>, DualCo
 };
 
 /// D S⁻¹ Dᵀ.
-class PressureProjection::Laplacian : public Operator<DualCochain<Cell>, PrimalCochain<Cell>> {
+class PressureProjection::Laplacian : public FusedOperator<DualCochain<Cell>> {
  public:
   explicit Laplacian(const PressureProjection& projection) : projection_(projection) {}
   void apply(const DualCochain<Cell>& p, PrimalCochain<Cell>& outflow) const override {
     const auto apply_on = [&](Range<Cell> cells) { projection_.laplacian_->apply_on(cells, p, outflow); };
     launch_with_ghosts(projection_.mesh_.domain(), p.owned(), apply_on, p);
+  }
+  void apply_with_product(const DualCochain<Cell>& p, PrimalCochain<Cell>& outflow,
+                          BinnedSum* product) const override {
+    detail::SumInParts sum(p.executor(), product);
+    const auto apply_on = [&](Range<Cell> cells) {
+      projection_.laplacian_->apply_on(cells, p, outflow, sum);
+    };
+    launch_with_ghosts(projection_.mesh_.domain(), p.owned(), apply_on, p);
+    sum.finish();
   }
   void apply_transpose(const DualCochain<Cell>& p, PrimalCochain<Cell>& outflow) const override {
     apply(p, outflow);

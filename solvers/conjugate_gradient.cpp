@@ -206,6 +206,20 @@ SolveReport ConjugateGradient<X>::solve(const Operator<X, Paired<X>>& a,
                                         const Preconditioner<X>& preconditioner, const Paired<X>& b, X& x,
                                         ResidualScale scale, const NullSpace<X>* null_space,
                                         const Recall<X>& recall) {
+  return solve_by(a, preconditioner, b, x, scale, null_space, recall);
+}
+template <class X>
+SolveReport ConjugateGradient<X>::solve(const FusedOperator<X>& a, const Preconditioner<X>& preconditioner,
+                                        const Paired<X>& b, X& x, ResidualScale scale,
+                                        const NullSpace<X>* null_space, const Recall<X>& recall) {
+  return solve_by(a, preconditioner, b, x, scale, null_space, recall);
+}
+
+template <class X>
+template <class A>
+SolveReport ConjugateGradient<X>::solve_by(const A& a, const Preconditioner<X>& preconditioner,
+                                           const Paired<X>& b, X& x, ResidualScale scale,
+                                           const NullSpace<X>* null_space, const Recall<X>& recall) {
   const SolveGoal goal(unknown_, control_, scale);
   SolveReport report;
   Real true_residual = set_residual(a, b, x, null_space);
@@ -234,7 +248,7 @@ SolveReport ConjugateGradient<X>::solve(const Operator<X, Paired<X>>& a,
       state.ending = Ending::AtTheLimit;
     } else {
       iteration_.start(state);
-      state = iterate<Operator<X, Paired<X>>>(launches_, iteration_, a, preconditioner, x);
+      state = iterate<A>(launches_, iteration_, a, preconditioner, x);
     }
     goal.require_progress(state, 1);
     report.iterations = state.iterations;

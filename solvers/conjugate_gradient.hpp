@@ -143,8 +143,14 @@ class ConjugateGradient {
   SolveReport solve(const Operator<X, Paired<X>>& a, const Preconditioner<X>& preconditioner,
                     const Paired<X>& b, X& x, ResidualScale scale, const NullSpace<X>* null_space = nullptr,
                     const Recall<X>& recall = {});
+  SolveReport solve(const FusedOperator<X>& a, const Preconditioner<X>& preconditioner, const Paired<X>& b,
+                    X& x, ResidualScale scale, const NullSpace<X>* null_space = nullptr,
+                    const Recall<X>& recall = {});
 
  private:
+  template <class A>
+  SolveReport solve_by(const A& a, const Preconditioner<X>& preconditioner, const Paired<X>& b, X& x,
+                       ResidualScale scale, const NullSpace<X>* null_space, const Recall<X>& recall);
   /// The norm of b - A x, which the iteration is left with.
   Real set_residual(const Operator<X, Paired<X>>& a, const Paired<X>& b, const X& x,
                     const NullSpace<X>* null_space);

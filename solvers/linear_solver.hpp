@@ -25,14 +25,6 @@ struct SolveReport {
   Real residual = 0;  ///< l2 norm of the true residual b - A x at the end, relative to the reference
 };
 
-/// A symmetric operator that forms an inner product in the pass that it takes anyway.
-template <class X>
-class FusedOperator : public Operator<X, Paired<X>> {
- public:
-  /// y = A x, and `product` gets x . y, in the memory of the executor; what y is at ghosts has no meaning.
-  virtual void apply_with_product(const X& x, Paired<X>& y, BinnedSum* product) const = 0;
-};
-
 /// z = M⁻¹ r with M a symmetric positive definite approximation of the system.
 template <class X>
 class Preconditioner {

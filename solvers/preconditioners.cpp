@@ -25,6 +25,16 @@ struct ScaledOnEntity {
   CURLEW_HOST_DEVICE void operator()(Id<E> i) const { to[i] = scale[i] * from[i]; }
 };
 
+/// The same, and what it adds to from . to.
+template <class E>
+struct ScaledAndProductOfEntity {
+  ScaledOnEntity<E> set_scaled;
+  CURLEW_HOST_DEVICE Real operator()(Id<E> i) const {
+    set_scaled(i);
+    return set_scaled.from[i] * set_scaled.to[i];
+  }
+};
+
 }  // namespace
 
 template <class X>
@@ -43,6 +53,15 @@ template <class X>
 void JacobiPreconditioner<X>::apply(const Paired<X>& r, X& z) const {
   const X& inverse = inverse_diagonal_;
   for_each(r.executor(), r.range(), ScaledOnEntity<typename X::Entity>{inverse.view(), r.view(), z.view()});
+}
+
+template <class X>
+void JacobiPreconditioner<X>::apply_with_product(const Paired<X>& r, X& z, BinnedSum* product) const {
+  using E = typename X::Entity;
+  const X& inverse = inverse_diagonal_;
+  const ScaledOnEntity<E> set_scaled{inverse.view(), r.view(), z.view()};
+  sum(r.executor(), r.owned(), ScaledAndProductOfEntity<E>{set_scaled}, product);
+  for_each(r.executor(), Range<E>(r.owned().last(), r.size()), set_scaled);
 }
 
 template <class X>

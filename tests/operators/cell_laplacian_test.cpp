@@ -6,6 +6,7 @@
 #include <Eigen/Dense>
 #include <cmath>
 
+#include "mesh/box.hpp"
 #include "tests/kernels/backends.hpp"
 #include "tests/mesh/shelf.hpp"
 #include "tests/operators/operator_matrix.hpp"
@@ -64,6 +65,30 @@ TEST_P(CellLaplacianOnShelf, has_the_same_bits_on_every_backend) {
   const std::vector<Real> expected = result(Executor::serial());
   for (const Executor& executor : backends_beside_serial())
     EXPECT_EQ(result(executor), expected) << executor.name();
+}
+
+/// 5,016 cells: several chunks of the sum, the last one and its last block not full.
+TEST(CellLaplacian, forms_the_product_with_what_it_is_applied_to_in_the_same_pass) {
+  const Mesh mesh(make_box(CellType::Tetrahedron, {19, 11, 4}));
+  const Topology& t = mesh.topology();
+  const Index cells = t.cells().size();
+  std::vector<Real> values(at(cells));
+  for (std::size_t c = 0; c < values.size(); ++c) values[c] = std::cos(static_cast<Real>(c * c));
+  for (const Executor& executor : all_backends()) {
+    DualCochain<Cell> p(executor, cells, "p", "m2/s2");
+    p.copy_from_host(values);
+    PrimalCochain<Cell> outflow(executor, cells, "outflow", "m3/s"), fused = alike(outflow);
+    const CellLaplacian laplacian(executor, t, coefficients(t, false));
+    laplacian.apply(p, outflow);
+    Buffer<BinnedSum> sum(executor.space(), 1);
+    laplacian.apply_with_product(p, fused, sum.data());
+    EXPECT_EQ(fused.to_host(), outflow.to_host()) << executor.name();
+    BinnedSum product;
+    copy_bytes(&product, MemorySpace::Host, sum.data(), sum.space(), sizeof product);
+    const std::vector<Real> image = outflow.to_host();
+    const BinnedSum expected = binned_sum(cells, [&](Index c) { return values[at(c)] * image[at(c)]; });
+    EXPECT_EQ(product.value(), expected.value()) << executor.name();
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Shelf, CellLaplacianOnShelf, testing::ValuesIn(shelf()),

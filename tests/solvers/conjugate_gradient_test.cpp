@@ -103,6 +103,23 @@ TEST(ConjugateGradient, takes_the_same_bits_on_every_backend) {
     EXPECT_TRUE(solve_on(executor) == expected) << executor.name();
 }
 
+TEST(JacobiPreconditioner, forms_its_product_with_the_residual_in_the_same_pass) {
+  const Eigen::MatrixXd matrix = positive_definite(150, 1e3);
+  for (const Executor& executor : all_backends()) {
+    Problem problem(matrix, Eigen::VectorXd::LinSpaced(150, -1, 2), executor);
+    const JacobiPreconditioner<Unknown> jacobi = jacobi_of(problem);
+    Unknown separate = alike(problem.x), fused = alike(problem.x);
+    jacobi.apply(problem.b, separate);
+    Buffer<BinnedSum> sum(executor.space(), 1);
+    jacobi.apply_with_product(problem.b, fused, sum.data());
+    EXPECT_EQ(fused.to_host(), separate.to_host()) << executor.name();
+    BinnedSum product;
+    copy_bytes(&product, MemorySpace::Host, sum.data(), sum.space(), sizeof product);
+    const Eigen::VectorXd scaled = matrix.diagonal().cwiseInverse().cwiseProduct(problem.right_hand_side);
+    EXPECT_NEAR(product.value(), problem.right_hand_side.dot(scaled), 1e-13 * scaled.norm());
+  }
+}
+
 TEST(ConjugateGradient, agrees_with_a_direct_solver_and_reports_the_true_residual) {
   Problem problem(positive_definite(60, 1e3), Eigen::VectorXd::LinSpaced(60, -1, 2));
   const SolveReport report = problem.solve(to(1e-11), IdentityPreconditioner<Unknown>());
