@@ -1,29 +1,11 @@
 // Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
 #pragma once
 
-#include "kernels/incidence.hpp"
-#include "kernels/sorted_rows.hpp"
 #include "mesh/mesh.hpp"
 #include "operators/operator.hpp"
+#include "operators/signed_sums.hpp"
 
 namespace curlew {
-
-/// Sums over the rows of an incidence table with its signs. On the host, rows whose lengths vary are kept
-/// sorted as well.
-template <class To, class From>
-class SignedSums {
- public:
-  SignedSums(const Executor& executor, IncidenceTable<To, From> table);
-
-  const IncidenceTable<To, From>& table() const { return table_; }
-  /// y_i = factor * sum_j s_ij x_j for i in `wanted`.
-  void apply_on(Range<To> wanted, Real factor, View<From, const Real> x, View<To, Real> y) const;
-
- private:
-  Executor executor_;
-  IncidenceTable<To, From> table_;
-  std::vector<SortedRows<To, From>> sorted_;
-};
 
 /// y_i = factor * sum_j s_ij x_j with the signs of an incidence table: the part of discrete calculus that is
 /// exact (numerics: only the mesh's connectivity enters, no metric). Gradient, divergence, curl, rotation and
@@ -36,6 +18,11 @@ class IncidenceOperator : public Operator<X, Y> {
 
   /// y = A x on these entities alone.
   void apply_on(Range<typename Y::Entity> range, const X& x, Y& y) const;
+
+  /// For kernels that go on with the sums of A, and of its transpose, without the factor of -1 that some
+  /// have.
+  const SignedSums<typename Y::Entity, typename X::Entity>& rows() const { return rows_; }
+  const SignedSums<typename X::Entity, typename Y::Entity>& columns() const { return columns_; }
 
  protected:
   using From = typename X::Entity;

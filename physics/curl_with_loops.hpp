@@ -32,6 +32,9 @@ class CurlWithLoops {
   void set_curl(Range<Face> faces, const PrimalCochain<Edge>& stream, PrimalCochain<Face>& flux) const {
     curl_.apply_on(faces, stream, flux);
   }
+  /// The same, and its transpose, for kernels that go on with the sums.
+  const SignedSums<Face, Edge>& sums_over_edges() const { return curl_.rows(); }
+  const SignedSums<Edge, Face>& sums_over_faces() const { return curl_.columns(); }
   void add_loops(const PrimalCochain<Loop>& through, PrimalCochain<Face>& flux) const;
   /// Adds the velocities along `normal` that fluxes through loops make, and beside them their size.
   template <class T>

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -263,6 +264,12 @@ struct SquaredByDiagonalOfFace {
   }
 };
 
+/// A number of a row with this diagonal entry, or of a vector of that length.
+template <class T>
+T entry_in(Real entry, Real diagonal) {
+  return static_cast<T>(std::is_same_v<T, float> ? without_rounding(entry, diagonal) : entry);
+}
+
 struct SquaredFreeTangentialPartOfFace {
   View<Face, const FaceHold> hold;
   View<Face, const Vector3> area, force;
@@ -288,11 +295,13 @@ FaceMatricesIn<T>::FaceMatricesIn(const Executor& executor, const Mesh& mesh, co
   parallel_for(normals.size(), [&](std::size_t i) {
     const Id<Face> f(static_cast<Index>(i));
     const Real length = norm(area[f]);
-    normals[i] = rounded<T>(area[f] / length);
+    const Vector3 n = area[f] / length;
+    normals[i] = {entry_in<T>(n.x, 1), entry_in<T>(n.y, 1), entry_in<T>(n.z, 1), 0};
     Id<FacePair> pair(stencil.start(f));
+    const Real own_mass = mass_entry[pair] * length * length, own_viscous = viscous_entry[pair];
     for (const auto [g, sign] : stencil[f]) {
-      mass_entries[at(pair.value())] = static_cast<T>(length * mass_entry[pair] * norm(area[g]));
-      viscous_entries[at(pair.value())] = static_cast<T>(viscous_entry[pair]);
+      mass_entries[at(pair.value())] = entry_in<T>(length * mass_entry[pair] * norm(area[g]), own_mass);
+      viscous_entries[at(pair.value())] = entry_in<T>(viscous_entry[pair], own_viscous);
       ++pair;
     }
   });

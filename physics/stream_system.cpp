@@ -6,6 +6,7 @@
 
 #include "kernels/vector_kernels.hpp"
 #include "mesh/exchange.hpp"
+#include "operators/signed_sum_kernels.hpp"
 #include "physics/free_parts.hpp"
 #include "physics/momentum_rows.hpp"
 
@@ -20,17 +21,13 @@ struct InverseAreaOnFace {
   CURLEW_HOST_DEVICE void operator()(Id<Face> f) const { inverse[f] = static_cast<T>(1 / norm(area[f])); }
 };
 
-/// v = (n C s + A t) / A, and its part along n.
-template <class T, class Rows>
+/// v = (n C s + A t) / A, and its part along n; given the flux C s.
+template <class T>
 struct VelocityOnFace {
-  Rows edges_of;
-  View<Edge, const T> stream;
   View<Face, const T> inverse_area;
   View<Face, const Vector4<T>> normal, scaled_tangential;
   View<Face, Vector4<T>> velocity;
-  CURLEW_HOST_DEVICE void operator()(Id<Face> f) const {
-    T flux = 0;
-    for (const auto [e, sign] : edges_of[f]) flux += static_cast<T>(sign) * stream[e];
+  CURLEW_HOST_DEVICE void operator()(Id<Face> f, T flux) const {
     const T inverse = inverse_area[f], along = inverse * flux;
     velocity[f] = normal[f].with_fourth(1).times(along, along) + scaled_tangential[f].times(inverse, 0);
   }
@@ -61,19 +58,12 @@ struct ForceOnFace {
   }
 };
 
-template <class T, class Rows>
-struct RotationOnEdge {
-  Rows faces_of;
+/// The rotation where edges are free.
+template <class T>
+struct FreeRotationOnEdge {
   View<Edge, const std::uint8_t> free;
-  View<Face, const T> circulation;
   View<Edge, T> rotation;
-  CURLEW_HOST_DEVICE void operator()(Id<Edge> e) const {
-    T sum = 0;
-    if (free[e]) {
-      for (const auto [f, sign] : faces_of[e]) sum += static_cast<T>(sign) * circulation[f];
-    }
-    rotation[e] = sum;
-  }
+  CURLEW_HOST_DEVICE void operator()(Id<Edge> e, T sum) const { rotation[e] = free[e] ? sum : T(0); }
 };
 
 /// Velocity and, beside it, flux after a change.
@@ -197,12 +187,9 @@ void StreamSystem::apply_to(const StreamVectors<T>& x, Paired<StreamVectors<T>>&
   auto& [inverse_area, velocity, circulation] = matrices_.faces<T>();
   const auto inverse = std::as_const(inverse_area).view();
   const MemorySpace space = m.executor_.space();
+  const VelocityOnFace<T> velocity_of{inverse, in.normal.view(), x.velocity.view(), velocity.view()};
   const auto set_velocity = [&](Range<Face> faces) {
-    m.mesh_.topology().edges_of_face().visit_parts(space, faces, [&](Range<Face> range, auto rows) {
-      for_each(m.executor_, range,
-               VelocityOnFace<T, decltype(rows)>{rows, x.stream.view(), inverse, in.normal.view(),
-                                                 x.velocity.view(), velocity.view()});
-    });
+    matrices_.curl_.sums_over_edges().visit(faces, x.stream.view(), velocity_of);
   };
   launch_with_ghosts(m.mesh_.domain(), velocity.range(), set_velocity, x.velocity, x.stream);
   matrices_.curl_.add_loops(x.loop, inverse_area, in.normal, velocity);
@@ -233,13 +220,8 @@ void StreamSystem::apply_to(const StreamVectors<T>& x, Paired<StreamVectors<T>>&
 template <class T>
 void StreamSystem::set_rotation(const Field<Face, T, Cochain::Dual>& circulation,
                                 Field<Edge, T, Cochain::Dual>& rotation, DualCochain<Loop>& round) const {
-  const MomentumMatrices& m = matrices_.momentum_;
-  const MemorySpace space = m.executor_.space();
-  m.mesh_.topology().faces_of_edge().visit_parts(space, rotation.owned(), [&](Range<Edge> range, auto rows) {
-    for_each(m.executor_, range,
-             RotationOnEdge<T, decltype(rows)>{rows, std::as_const(matrices_.free_).view(),
-                                               circulation.view(), rotation.view()});
-  });
+  const FreeRotationOnEdge<T> free_rotation{std::as_const(matrices_.free_).view(), rotation.view()};
+  matrices_.curl_.sums_over_faces().visit(rotation.owned(), circulation.view(), free_rotation);
   matrices_.curl_.set_circulation_round_loops(circulation, round);
 }
 

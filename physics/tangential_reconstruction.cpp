@@ -7,7 +7,7 @@
 #include "kernels/for_each.hpp"
 #include "kernels/vector_kernels.hpp"
 #include "mesh/exchange.hpp"
-#include "operators/signed_sum.hpp"
+#include "operators/signed_sum_kernels.hpp"
 
 namespace curlew {
 
@@ -47,6 +47,14 @@ struct CirculationOnFace {
     for (const auto [c, sign] : cells_of[f]) sum += own_dot(arm(c, f, sign), force[c]);
     circulation[f] = sum;
   }
+};
+
+template <class Rows>
+struct CurlOnFace {
+  Rows edges_of;
+  View<Edge, const float> s;
+  View<Face, float> flux;
+  CURLEW_HOST_DEVICE void operator()(Id<Face> f) const { flux[f] = signed_sum(edges_of, s, f); }
 };
 
 template <class T, class Rows>
@@ -151,7 +159,7 @@ void TangentialReconstruction::add(const Field<Edge, float>& s, const FaceVector
   const ArmsOfCells arm{geometry.face_centroids_of_cells(space), geometry.cell_centroids(space),
                         geometry.cell_volumes(space)};
   topology.edges_of_face().visit_parts(space, [&](Range<Face> range, auto rows) {
-    for_each(m.executor_, range, CurlOnFace<decltype(rows), float>{rows, s.view(), flux_.view()});
+    for_each(m.executor_, range, CurlOnFace<decltype(rows)>{rows, s.view(), flux_.view()});
   });
   topology.faces_of_cell().visit_parts(space, [&](Range<Cell> range, auto rows) {
     for_each(m.executor_, range,

@@ -9,8 +9,9 @@
 #include "kernels/for_each.hpp"
 #include "kernels/reduction.hpp"
 #include "mesh/exchange.hpp"
+#include "operators/incidence_operator.hpp"
 #include "operators/node_diffusion.hpp"
-#include "operators/signed_sum.hpp"
+#include "operators/signed_sum_kernels.hpp"
 #include "solvers/multigrid_kernels.hpp"
 #include "solvers/node_correction.hpp"
 #include "solvers/power_iteration.hpp"
@@ -32,11 +33,13 @@ struct CombinedOnFace {
   CURLEW_HOST_DEVICE void operator()(Id<Face> f) const {
     const Vector3 normal = area[f] / dot(area[f], area[f]);
     Id<FacePair> pair(faces_of.start(f));
+    Real diagonal = 0;
     for (const auto [g, sign] : faces_of[f]) {
       Real sum = mass_factor * mass[pair];
       if (viscous_factor > 0)
         sum += viscous_factor * viscous[pair] * (dot(normal, area[g]) / dot(area[g], area[g]));
-      entry[pair] = static_cast<float>(sum);
+      if (g == f) diagonal = sum;  // the first of them
+      entry[pair] = static_cast<float>(without_rounding(sum, diagonal));
       ++pair;
     }
   }
@@ -113,27 +116,28 @@ struct StartedOnEdge {
   }
 };
 
-template <class Rows>
+// Kernels that are given the product R F C x of an edge.
+
+struct FluxOnFace {
+  View<Face, float> flux;
+  CURLEW_HOST_DEVICE void operator()(Id<Face> f, float curl) const { flux[f] = curl; }
+};
+
 struct ResidualOnEdge {
-  Rows faces_of;
-  View<Face, const float> circulation;
   View<Edge, const float> right_hand_side;
   View<Edge, float> residual;
-  CURLEW_HOST_DEVICE void operator()(Id<Edge> e) const {
-    residual[e] = right_hand_side[e] - signed_sum(faces_of, circulation, e);
+  CURLEW_HOST_DEVICE void operator()(Id<Edge> e, float product) const {
+    residual[e] = right_hand_side[e] - product;
   }
 };
 
 /// The last smoothing step, and the term of an inner product with the right-hand side.
-template <class Rows>
 struct FinishedOnEdge {
-  Rows faces_of;
   float factor, damping;
-  View<Face, const float> circulation;
   View<Edge, const float> inverse_diagonal, right_hand_side, x;
   View<Edge, float> z;
-  CURLEW_HOST_DEVICE Real operator()(Id<Edge> e) const {
-    const float b = right_hand_side[e], rest = b - signed_sum(faces_of, circulation, e);
+  CURLEW_HOST_DEVICE Real operator()(Id<Edge> e, float product) const {
+    const float b = right_hand_side[e], rest = b - product;
     const float last = factor * (x[e] + damping * (inverse_diagonal[e] * rest));
     z[e] = last;
     return static_cast<Real>(b) * static_cast<Real>(last);
@@ -141,15 +145,12 @@ struct FinishedOnEdge {
 };
 
 /// x = D⁻¹ R F C x, for the largest eigenvalue.
-template <class Rows>
 struct ScaledProductOnEdge {
-  Rows faces_of;
   float factor;
-  View<Face, const float> circulation;
   View<Edge, const float> inverse_diagonal;
   View<Edge, float> x;
-  CURLEW_HOST_DEVICE void operator()(Id<Edge> e) const {
-    x[e] = factor * (inverse_diagonal[e] * signed_sum(faces_of, circulation, e));
+  CURLEW_HOST_DEVICE void operator()(Id<Edge> e, float product) const {
+    x[e] = factor * (inverse_diagonal[e] * product);
   }
 };
 
@@ -192,6 +193,7 @@ class AuxiliarySpace::Implementation {
         mesh_(mesh),
         mass_(mass),
         viscous_(viscous),
+        curl_(executor_, mesh.topology()),
         entries_(executor.space(), mass.stencil().faces_of_face().entries()),
         scaling_(executor.space(), 1),
         free_(executor, mesh.domain().extent<Edge>(), "free", "1"),
@@ -241,18 +243,10 @@ class AuxiliarySpace::Implementation {
   }
   void apply(View<Edge, const float> r, View<Edge, float> z, detail::SumInParts* sum) {
     const auto inverse = std::as_const(inverse_diagonal_).view();
-    const auto circulation = std::as_const(circulation_).view();
     for_each(executor_, x_.owned(), StartedOnEdge{damping_, r, inverse, x_.view()});
-    visit_product([&](Range<Edge> range, auto faces_of) {
-      for_each(executor_, range,
-               ResidualOnEdge<decltype(faces_of)>{faces_of, circulation, r, residual_.view()});
-    });
+    visit_product(ResidualOnEdge{r, residual_.view()});
     correction_->add(residual_, x_);
-    visit_product([&](Range<Edge> range, auto faces_of) {
-      const FinishedOnEdge<decltype(faces_of)> finished{
-          faces_of, factor_, damping_, circulation, inverse, r, std::as_const(x_).view(), z};
-      detail::run_and_add(executor_, range, finished, sum);
-    });
+    visit_product(FinishedOnEdge{factor_, damping_, inverse, r, std::as_const(x_).view(), z}, sum);
   }
   void set_coupled(const Field<Edge, float>& r, Field<Edge, float>& x) {
     correction_->set_coupled(viscous_factor_, r, x);
@@ -318,27 +312,20 @@ class AuxiliarySpace::Implementation {
       return std::sqrt(sum(executor_, x_.owned(), EnergyOfEdge{inverse, std::as_const(x_).view()}));
     };
     const auto multiply = [&](Real factor) {
-      visit_product([&](Range<Edge> range, auto rows) {
-        for_each(executor_, range,
-                 ScaledProductOnEdge<decltype(rows)>{rows, static_cast<float>(factor),
-                                                     std::as_const(circulation_).view(), inverse, x_.view()});
-      });
+      visit_product(ScaledProductOnEdge{static_cast<float>(factor), inverse, x_.view()});
     };
     part.largest_eigenvalue = largest_eigenvalue_by_powers(length, multiply);
     return part;
   }
 
-  /// Calls `launch(range, rows)` for the rank's own edges with the faces about them, when F C x is there.
-  /// Rows of F are whole for those: the rank has the cells on both sides of them with all their faces.
-  template <class Launch>
-  void visit_product(const Launch& launch) {
+  /// Runs `kernel(e, (R F C x)_e)` for the rank's own edges; what it returns is added to `sum`, null for
+  /// nothing. Rows of F are whole for those: the rank has the cells on both sides of them with all their
+  /// faces.
+  template <class Kernel>
+  void visit_product(const Kernel& kernel, detail::SumInParts* sum = nullptr) {
     const MemorySpace space = executor_.space();
-    const Topology& topology = mesh_.topology();
     const auto curl = [&](Range<Face> wanted) {
-      topology.edges_of_face().visit_parts(space, wanted, [&](Range<Face> range, auto rows) {
-        for_each(executor_, range,
-                 CurlOnFace<decltype(rows), float>{rows, std::as_const(x_).view(), flux_.view()});
-      });
+      curl_.rows().visit(wanted, std::as_const(x_).view(), FluxOnFace{flux_.view()});
     };
     launch_with_ghosts(mesh_.domain(), flux_.range(), curl, x_);
     mass_.stencil().visit_parts(space, flux_.range(), [&](Range<Face> range, auto rows) {
@@ -346,12 +333,13 @@ class AuxiliarySpace::Implementation {
                CirculationOnFace<decltype(rows)>{rows, entries(), std::as_const(flux_).view(),
                                                  circulation_.view()});
     });
-    topology.faces_of_edge().visit_parts(space, x_.owned(), launch);
+    curl_.columns().visit(x_.owned(), std::as_const(circulation_).view(), kernel, sum);
   }
 
   Executor executor_;
   const Mesh& mesh_;
   const FaceMatrix &mass_, &viscous_;
+  Curl curl_;
   Buffer<float> entries_;  // of F
   Buffer<Scaling> scaling_;
   Field<Edge, std::uint8_t> free_;

@@ -169,11 +169,11 @@ TEST(Operator, every_backend_gives_the_bits_of_the_serial_reference_on_a_mesh_la
   }
 }
 
-/// The rows that are sorted are those of the whole range.
+/// The rows that are sliced are those of the whole range.
 TEST(Operator, rotation_on_part_of_a_range_gives_the_bits_of_the_whole_and_leaves_the_rest) {
   const Mesh mesh(make_box(CellType::Tetrahedron, {12, 12, 12}));
   const Topology& t = mesh.topology();
-  ASSERT_GT(t.edges().size(), 2 * sorted_rows::rows_per_block);
+  ASSERT_GT(t.edges().size(), 2 * sliced_incidence::rows_per_block);
   const Rotation rotation(Executor::serial(), t);
   auto circulation = make_field<DualCochain<Face>>(Executor::serial(), t);
   auto result = make_field<DualCochain<Edge>>(Executor::serial(), t);

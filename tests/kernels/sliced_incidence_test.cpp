@@ -1,0 +1,146 @@
+// Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
+#include "kernels/sliced_incidence.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <cstring>
+#include <numeric>
+#include <random>
+#include <utility>
+#include <vector>
+
+namespace curlew {
+namespace {
+
+struct Cell;
+struct Face;
+
+constexpr Index faces = 1000;
+
+/// Rows of entries with signs.
+using Rows = std::vector<std::vector<Index>>;
+
+/// Rows of `shortest` to `longest` entries, whose lengths follow no pattern.
+Rows random_rows(Index count, Index shortest, Index longest) {
+  std::mt19937 generator(7);
+  std::uniform_int_distribution<Index> length(shortest, longest), entry(1, faces - 1), sign(0, 1);
+  Rows rows(static_cast<std::size_t>(count));
+  for (auto& row : rows) {
+    row.resize(static_cast<std::size_t>(length(generator)));
+    for (Index& face : row) face = sign(generator) == 0 ? entry(generator) : -entry(generator);
+  }
+  return rows;
+}
+
+IncidenceTable<Cell, Face> table_of(const Rows& rows) {
+  std::vector<Index> starts{0}, entries;
+  for (const auto& row : rows) {
+    for (const Index face : row) entries.push_back(incidence_entry::make(std::abs(face), face < 0));
+    starts.push_back(static_cast<Index>(entries.size()));
+  }
+  return IncidenceTable<Cell, Face>(starts, entries);
+}
+
+template <class T>
+std::vector<T> random_values() {
+  std::mt19937 generator(11);
+  std::uniform_real_distribution<T> value(-1, 1);
+  std::vector<T> values(static_cast<std::size_t>(faces));
+  for (T& x : values) x = value(generator);
+  return values;
+}
+
+/// The sum of a row, entry by entry.
+template <class T>
+T sum_of(const std::vector<Index>& row, const std::vector<T>& x) {
+  T sum = 0;
+  for (const Index face : row) {
+    const T value = x[static_cast<std::size_t>(std::abs(face))];
+    sum = face < 0 ? sum - value : sum + value;
+  }
+  return sum;
+}
+
+template <class T>
+bool same_bits(T a, T b) {
+  return std::memcmp(&a, &b, sizeof a) == 0;
+}
+
+template <class T>
+class SlicedIncidenceOf : public testing::Test {};
+using Precisions = testing::Types<float, Real>;
+TYPED_TEST_SUITE(SlicedIncidenceOf, Precisions);
+
+TYPED_TEST(SlicedIncidenceOf, gives_each_row_of_its_range_once_the_bits_of_its_sum_in_order) {
+  using T = TypeParam;
+  const std::vector<T> x = random_values<T>();
+  for (const auto& [shortest, longest] : {std::pair<Index, Index>(0, 11), {3, 3}, {6, 6}, {9, 9}, {2, 3}}) {
+    const Rows rows = random_rows(10'000, shortest, longest);
+    const auto table = table_of(rows);
+    for (const auto& range : {Range<Cell>(0, 10'000), Range<Cell>(37, 9'000), Range<Cell>(5, 6)}) {
+      const SlicedIncidence<Cell, Face> sliced(table, range);
+      EXPECT_EQ(sliced.range(), range);
+      std::vector<int> seen(rows.size(), 0);
+      for (const Id<RowSlice> s : sliced.slices()) {
+        sliced.visit(s, View<Face, const T>(x.data(), faces), [&](Id<Cell> c, T sum) {
+          const auto row = static_cast<std::size_t>(c.value());
+          ++seen[row];
+          EXPECT_TRUE(same_bits(sum, sum_of(rows[row], x))) << c.value();
+        });
+      }
+      for (Index c = 0; c < 10'000; ++c)
+        EXPECT_EQ(seen[static_cast<std::size_t>(c)], range.contains(Id<Cell>(c)));
+    }
+  }
+}
+
+TYPED_TEST(SlicedIncidenceOf, adds_up_the_terms_of_its_rows) {
+  using T = TypeParam;
+  const std::vector<T> x = random_values<T>();
+  const Rows rows = random_rows(3'000, 0, 11);
+  const SlicedIncidence<Cell, Face> sliced(table_of(rows), Range<Cell>(0, 3'000));
+  const auto term = [](Id<Cell> c, T sum) { return static_cast<Real>(sum) / (1 + c.value()); };
+  BinnedSum all;
+  const Index count = sliced.slices().size();
+  ASSERT_GT(count, 7);
+  for (const auto& slices : {Range<RowSlice>(0, 3), Range<RowSlice>(3, 3), Range<RowSlice>(3, count)})
+    all.add(sliced.sum(slices, View<Face, const T>(x.data(), faces), term));
+  const BinnedSum expected = binned_sum(
+      3'000, [&](Index c) { return term(Id<Cell>(c), sum_of(rows[static_cast<std::size_t>(c)], x)); });
+  EXPECT_EQ(all.value(), expected.value());
+}
+
+/// Rows of a block are gone through once for each length, so that what they gather stays close by; rows of
+/// one length in their own order.
+TEST(SlicedIncidence, visits_blocks_one_after_the_other_by_length) {
+  const Rows rows = random_rows(5'000, 0, 11);
+  const std::vector<Real> x = random_values<Real>();
+  std::vector<Index> order;
+  const auto visit_all = [&](const SlicedIncidence<Cell, Face>& sliced) {
+    order.clear();
+    for (const Id<RowSlice> s : sliced.slices())
+      sliced.visit(s, View<Face, const Real>(x.data(), faces),
+                   [&](Id<Cell> c, Real) { order.push_back(c.value()); });
+  };
+  std::vector<Index> expected;
+  for (Index first = 0; first < 5'000; first += sliced_incidence::rows_per_block) {
+    for (std::size_t length = 0; length <= 11; ++length) {
+      for (Index c = first; c < std::min(first + sliced_incidence::rows_per_block, Index{5'000}); ++c)
+        if (rows[static_cast<std::size_t>(c)].size() == length) expected.push_back(c);
+    }
+  }
+  visit_all(SlicedIncidence<Cell, Face>(table_of(rows), Range<Cell>(0, 5'000)));
+  EXPECT_EQ(order, expected);
+
+  std::iota(expected.begin(), expected.end(), 0);
+  visit_all(SlicedIncidence<Cell, Face>(table_of(random_rows(5'000, 4, 4)), Range<Cell>(0, 5'000)));
+  EXPECT_EQ(order, expected);
+}
+
+TEST(SlicedIncidence, may_be_of_no_rows) {
+  EXPECT_TRUE((SlicedIncidence<Cell, Face>(table_of({{1}, {2, 3}}), Range<Cell>(1, 1)).slices().empty()));
+}
+
+}  // namespace
+}  // namespace curlew
