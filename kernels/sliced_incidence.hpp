@@ -41,6 +41,20 @@ class Sums {
   T sums_[lanes] = {};
 };
 #if !defined(__CUDA_ARCH__)  // whose pass over this file has no vector types
+/// Eight numbers that a processor works on at once, and their bits.
+template <class T>
+struct Eight;
+template <>
+struct Eight<float> {
+  typedef float Numbers __attribute__((vector_size(lanes * sizeof(float))));
+  typedef std::uint32_t Bits __attribute__((vector_size(lanes * sizeof(std::uint32_t))));
+};
+template <>
+struct Eight<Real> {
+  typedef Real Numbers __attribute__((vector_size(lanes * sizeof(Real))));
+  typedef std::uint64_t Bits __attribute__((vector_size(lanes * sizeof(std::uint64_t))));
+};
+
 /// Of loops over lanes GCC 12 makes vectors of some and numbers of others.
 template <class T>
 requires std::is_floating_point_v<T>
@@ -49,20 +63,21 @@ class Sums<T> {
   template <class To>
   void add(const Index* entry, View<To, const T> x) {
     const auto value = [&](Index lane) { return x[Id<To>(incidence_entry::index(entry[lane]))]; };
-    const Lanes values{value(0), value(1), value(2), value(3), value(4), value(5), value(6), value(7)};
-    Entries entries;
+    Numbers values{value(0), value(1), value(2), value(3), value(4), value(5), value(6), value(7)};
+    Eight<float>::Bits entries;
     std::memcpy(&entries, entry, sizeof entries);
-    const Bits signs = __builtin_convertvector(entries >> 31, Bits) << (8 * sizeof(T) - 1);
-    sums_ += reinterpret_cast<Lanes>(reinterpret_cast<Bits>(values) ^ signs);
+    Bits bits;
+    std::memcpy(&bits, &values, sizeof bits);
+    bits ^= __builtin_convertvector(entries >> 31, Bits) << (8 * sizeof(T) - 1);
+    std::memcpy(&values, &bits, sizeof values);
+    sums_ += values;
   }
   void copy_to(T* sums) const { std::memcpy(sums, &sums_, sizeof sums_); }
 
  private:
-  using Bit = std::conditional_t<sizeof(T) == sizeof(std::uint64_t), std::uint64_t, std::uint32_t>;
-  typedef T Lanes __attribute__((vector_size(lanes * sizeof(T))));
-  typedef Bit Bits __attribute__((vector_size(lanes * sizeof(T))));
-  typedef std::uint32_t Entries __attribute__((vector_size(lanes * sizeof(std::uint32_t))));
-  Lanes sums_ = {};
+  using Numbers = typename Eight<T>::Numbers;
+  using Bits = typename Eight<T>::Bits;
+  Numbers sums_ = {};
 };
 #endif
 }  // namespace sliced_incidence
