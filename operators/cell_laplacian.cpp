@@ -86,6 +86,7 @@ CellLaplacian::CellLaplacian(const Executor& executor, const Topology& topology,
   through_boundary_ = ConstantArray<Real>(std::move(through_boundary));
 }
 
+/// A product, and what its kernels are made of.
 struct CellLaplacian::Kernels {
   const CellLaplacian& of;
   const DualCochain<Cell>& p;
