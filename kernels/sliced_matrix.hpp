@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/bfloat16.hpp"
 #include "kernels/error.hpp"
 #include "kernels/executor.hpp"
 #include "kernels/memory.hpp"
@@ -28,8 +29,65 @@ constexpr Index rows_per_slice = 8;
 constexpr Index slices_per_block = 8;
 constexpr Index rows_per_block = rows_per_slice * slices_per_block;
 
+/// What the columns of an entry of a slice's rows hold. Where a block of rows names none that are far from
+/// each other, they count from the least of them: half the bytes.
+template <class T>
+struct NearValues {
+  const T* least;
+  const std::uint16_t* offset;
+  const T& operator[](Index lane) const { return least[offset[lane]]; }
+};
+template <class To, class T>
+struct FarValues {
+  View<To, const T> x;
+  const Index* column;
+  const T& operator[](Index lane) const { return x[Id<To>(column[lane])]; }
+};
+
+#if !defined(__CUDA_ARCH__)  // whose pass over this file has no vector types
+typedef float SingleLanes __attribute__((vector_size(rows_per_slice * sizeof(float))));
+inline SingleLanes in_single(const BFloat16* values) {
+  typedef std::uint16_t Halves __attribute__((vector_size(rows_per_slice * sizeof(std::uint16_t))));
+  typedef std::uint32_t Wholes __attribute__((vector_size(rows_per_slice * sizeof(std::uint32_t))));
+  Halves halves;
+  std::memcpy(&halves, values, sizeof halves);
+#if defined(__AVX2__)  // of the conversion GCC 12 makes two of four lanes each
+  typedef short Signed __attribute__((vector_size(rows_per_slice * sizeof(short))));
+  const auto wholes = reinterpret_cast<Wholes>(__builtin_ia32_pmovzxwd256(reinterpret_cast<Signed>(halves)));
+#else
+  const Wholes wholes = __builtin_convertvector(halves, Wholes);
+#endif
+  return reinterpret_cast<SingleLanes>(wholes << 16);
+}
+#endif
+
+/// Coefficients of an entry of a slice's rows for a loop over them.
+template <class Coefficient>
+class InTurn {
+ public:
+  explicit InTurn(const Coefficient* first) : first_(first) {}
+  const Coefficient& operator[](Index lane) const { return first_[lane]; }
+
+ private:
+  const Coefficient* first_;
+};
+#if !defined(__CUDA_ARCH__)
+template <>
+class InTurn<BFloat16> {
+ public:
+  explicit InTurn(const BFloat16* first) {
+    const SingleLanes lanes = in_single(first);
+    std::memcpy(values_, &lanes, sizeof lanes);
+  }
+  float operator[](Index lane) const { return values_[lane]; }
+
+ private:
+  float values_[rows_per_slice];
+};
+#endif
+
 /// Sums of the rows of a slice, side by side. A row is added up in the order of its entries, as it is where
-/// rows are read one by one.
+/// rows are read one by one. `x`: NearValues or FarValues.
 template <class T>
 class Sums {
  public:
@@ -38,17 +96,16 @@ class Sums {
     for (Index lane = 0; lane < rows_per_slice; ++lane) sums_[lane] = first[lane];
   }
   /// c_k x_k.
-  template <class To, class Coefficient>
-  void add(const Coefficient* coefficient, const Index* column, View<To, const T> x) {
-    for (Index lane = 0; lane < rows_per_slice; ++lane)
-      sums_[lane] += coefficient[lane] * x[Id<To>(column[lane])];
+  template <class Coefficient, class Values>
+  void add(const Coefficient* coefficient, const Values& x) {
+    const InTurn<Coefficient> c(coefficient);
+    for (Index lane = 0; lane < rows_per_slice; ++lane) sums_[lane] += c[lane] * x[lane];
   }
   /// c_k (own - x_k).
-  template <class To, class Coefficient>
-  void add_differences(const Coefficient* coefficient, const T* own, const Index* column,
-                       View<To, const T> x) {
-    for (Index lane = 0; lane < rows_per_slice; ++lane)
-      sums_[lane] += coefficient[lane] * (own[lane] - x[Id<To>(column[lane])]);
+  template <class Coefficient, class Values>
+  void add_differences(const Coefficient* coefficient, const T* own, const Values& x) {
+    const InTurn<Coefficient> c(coefficient);
+    for (Index lane = 0; lane < rows_per_slice; ++lane) sums_[lane] += c[lane] * (own[lane] - x[lane]);
   }
   void copy_to(T* sums) const {
     for (Index lane = 0; lane < rows_per_slice; ++lane) sums[lane] = sums_[lane];
@@ -59,38 +116,65 @@ class Sums {
 };
 #if !defined(__CUDA_ARCH__)  // whose pass over this file has no vector types
 /// Of numbers: of a loop over them GCC 12 takes columns out of vector registers one by one.
-template <class T>
-requires std::is_floating_point_v<T>
-class Sums<T> {
+template <>
+class Sums<float> {
  public:
   Sums() = default;
-  explicit Sums(const T* first) : low_(four(first)), high_(four(first + 4)) {}
-  template <class To>
-  void add(const T* coefficient, const Index* column, View<To, const T> x) {
-    low_ += four(coefficient) * gathered(column, x);
-    high_ += four(coefficient + 4) * gathered(column + 4, x);
+  explicit Sums(const float* first) : sums_(eight(first)) {}
+  template <class Coefficient, class Values>
+  void add(const Coefficient* coefficient, const Values& x) {
+    sums_ += eight(coefficient) * gathered(x);
   }
-  template <class To>
-  void add_differences(const T* coefficient, const T* own, const Index* column, View<To, const T> x) {
-    low_ += four(coefficient) * (four(own) - gathered(column, x));
-    high_ += four(coefficient + 4) * (four(own + 4) - gathered(column + 4, x));
+  template <class Coefficient, class Values>
+  void add_differences(const Coefficient* coefficient, const float* own, const Values& x) {
+    sums_ += eight(coefficient) * (eight(own) - gathered(x));
   }
-  void copy_to(T* sums) const {
+  void copy_to(float* sums) const { std::memcpy(sums, &sums_, sizeof sums_); }
+
+ private:
+  using Lanes = SingleLanes;
+  static Lanes eight(const float* values) {
+    Lanes lanes;
+    std::memcpy(&lanes, values, sizeof lanes);
+    return lanes;
+  }
+  static Lanes eight(const BFloat16* values) { return in_single(values); }
+  template <class Values>
+  static Lanes gathered(const Values& x) {
+    return Lanes{x[0], x[1], x[2], x[3], x[4], x[5], x[6], x[7]};
+  }
+  Lanes sums_ = {};
+};
+template <>
+class Sums<Real> {
+ public:
+  Sums() = default;
+  explicit Sums(const Real* first) : low_(four(first)), high_(four(first + 4)) {}
+  template <class Values>
+  void add(const Real* coefficient, const Values& x) {
+    low_ += four(coefficient) * gathered(x, 0);
+    high_ += four(coefficient + 4) * gathered(x, 4);
+  }
+  template <class Values>
+  void add_differences(const Real* coefficient, const Real* own, const Values& x) {
+    low_ += four(coefficient) * (four(own) - gathered(x, 0));
+    high_ += four(coefficient + 4) * (four(own + 4) - gathered(x, 4));
+  }
+  void copy_to(Real* sums) const {
     std::memcpy(sums, &low_, sizeof low_);
     std::memcpy(sums + 4, &high_, sizeof high_);
   }
 
  private:
-  using Lanes = typename detail::Lanes<T>::type;
-  static_assert(2 * sizeof(Lanes) == rows_per_slice * sizeof(T));
-  static Lanes four(const T* values) {
+  using Lanes = detail::Lanes<Real>::type;
+  static Lanes four(const Real* values) {
     Lanes lanes;
     std::memcpy(&lanes, values, sizeof lanes);
     return lanes;
   }
-  template <class To>
-  static Lanes gathered(const Index* column, View<To, const T> x) {
-    return Lanes{x[Id<To>(column[0])], x[Id<To>(column[1])], x[Id<To>(column[2])], x[Id<To>(column[3])]};
+  template <class Values>
+  static Lanes gathered(const Values& x, Index first) {
+    return Lanes{x[first], x[first + 1], x[first + 2], x[first + 3]};
   }
   Lanes low_ = {}, high_ = {};
 };
@@ -123,20 +207,34 @@ class SlicedMatrix {
       const Index first = after < 0 ? number * rows_per_block : border_ + after * rows_per_block;
       const Index last = std::min(first + rows_per_block, after < 0 ? border_ : rows_);
       blocks[b] = sorted_block(first, last, length_of);
+      blocks[b].set_range(columns.subspan(at(starts[at(first)]), at(starts[at(last)] - starts[at(first)])));
     });
-    std::size_t entries = 0;
+    std::size_t entries = 0, near = 0, far = 0;
     for (Block& block : blocks) {
       block.first_entry = static_cast<Index>(entries);
-      for (const Index length : block.lengths) entries += at(length * lanes);
+      entries += at(block.entries());
+      std::size_t& columns_so_far = block.near ? near : far;
+      block.first_column = static_cast<Index>(columns_so_far);
+      columns_so_far += at(block.entries());
     }
     REQUIRE(entries <= at(std::numeric_limits<Index>::max()), "a matrix has too many entries");
-    columns_ = Buffer<Index>(MemorySpace::Host, entries);
+    near_columns_ = Buffer<std::uint16_t>(MemorySpace::Host, near);
+    far_columns_ = Buffer<Index>(MemorySpace::Host, far);
     coefficients_ = Buffer<Coefficient>(MemorySpace::Host, entries);
-    Index* const sliced_columns = columns_.data();
-    Coefficient* const coefficients = coefficients_.data();
     parallel_for(blocks.size(), [&](std::size_t b) {
       const Block& block = blocks[b];
-      std::size_t entry = at(block.first_entry);
+      std::uint16_t* const near_columns = near_columns_.data() + block.first_column;
+      Index* const far_columns = far_columns_.data() + block.first_column;
+      Coefficient* const coefficients = coefficients_.data() + block.first_entry;
+      const auto set = [&](Index place, Index column, Coefficient coefficient) {
+        coefficients[place] = coefficient;
+        if (block.near) {
+          near_columns[place] = static_cast<std::uint16_t>(column - block.least_column);
+        } else {
+          far_columns[place] = column;
+        }
+      };
+      Index first_place = 0;
       for (Index slice = 0; slice < sliced_matrix::slices_per_block; ++slice) {
         const std::uint8_t* const order = block.order + slice * lanes;
         const auto length_in = [&](Index lane) {
@@ -149,19 +247,15 @@ class SlicedMatrix {
           if (length_in(lane) > 0) filler = columns[entry_of(lane)];
         for (Index lane = 0; lane < lanes; ++lane) {
           const Index length = length_in(lane);
-          std::size_t place = entry + at(lane), from = length > 0 ? entry_of(lane) : 0;
-          for (Index k = 0; k < length; ++k, place += at(lanes), ++from) {
-            sliced_columns[place] = columns[from];
-            coefficients[place] = static_cast<Coefficient>(values[from]);
-          }
+          Index place = first_place + lane;
+          std::size_t from = length > 0 ? entry_of(lane) : 0;
+          for (Index k = 0; k < length; ++k, place += lanes, ++from)
+            set(place, columns[from], static_cast<Coefficient>(values[from]));
           // Entries of zero gather what is gathered anyway, in a row without entries what another one does.
           const Index gathered = length > 0 ? columns[from - 1] : filler;
-          for (Index k = length; k < longest; ++k, place += at(lanes)) {
-            sliced_columns[place] = gathered;
-            coefficients[place] = 0;
-          }
+          for (Index k = length; k < longest; ++k, place += lanes) set(place, gathered, Coefficient());
         }
-        entry += at(longest * lanes);
+        first_place += longest * lanes;
       }
     });
     blocks_ = std::move(blocks);
@@ -169,7 +263,8 @@ class SlicedMatrix {
 
   /// What kernels read to know all rows.
   std::size_t bytes() const {
-    return blocks_.size() * sizeof(Block) + columns_.size() * (sizeof(Index) + sizeof(Coefficient));
+    return blocks_.size() * sizeof(Block) + near_columns_.size() * sizeof(std::uint16_t) +
+           far_columns_.size() * sizeof(Index) + coefficients_.size() * sizeof(Coefficient);
   }
   /// Calls `body(i, sum of c_k x_k)` for each row i of a range that begins and ends at the first row, the
   /// border or the end; `body` may write what belongs to its row.
@@ -211,9 +306,23 @@ class SlicedMatrix {
                          rows_per_block = sliced_matrix::rows_per_block;
   struct Block {
     Index first_row, rows, first_entry;
+    Index first_column;                              ///< of those that are near or of those that are far
+    Index least_column;                              ///< from which near ones count
+    bool near;                                       ///< so that offsets have 16 bits
     bool in_order;                                   ///< rows of slices follow each other
     Index lengths[sliced_matrix::slices_per_block];  ///< of the longest row of a slice
     std::uint8_t order[rows_per_block];              ///< rows of slices, counted from the block's first
+    Index entries() const {
+      Index longest = 0;
+      for (const Index length : lengths) longest += length;
+      return longest * lanes;
+    }
+    void set_range(std::span<const Index> columns) {
+      if (columns.empty()) return;
+      const auto [least, greatest] = std::ranges::minmax_element(columns);
+      least_column = *least;
+      near = *greatest - *least <= std::numeric_limits<std::uint16_t>::max();
+    }
   };
 
   /// Of the rows from this one on, which has blocks of its own: 0, the border or the end.
@@ -225,7 +334,7 @@ class SlicedMatrix {
   template <class Length>
   static Block sorted_block(Index first, Index last, const Length& length_of) {
     constexpr Index lengths = 64;
-    Block block{first, last - first, 0, true, {}, {}};
+    Block block{first, last - first, 0, 0, 0, true, true, {}, {}};
     Index shortest = std::numeric_limits<Index>::max();
     for (Index row = first; row < last; ++row) shortest = std::min(shortest, length_of(row));
     Index next[lengths + 1] = {};
@@ -257,10 +366,9 @@ class SlicedMatrix {
   template <class T, class Body>
   void multiply_block(const Block& block, View<To, const T> x, const Body& body) const {
     T sums[rows_per_block];
-    visit_slices(block, [&](Index first, Index length, const Index* column, const Coefficient* coefficient) {
+    visit_slices(block, x, [&](Index first, const auto& visit_entries) {
       sliced_matrix::Sums<T> of_slice;
-      for (Index k = 0; k < length; ++k, column += lanes, coefficient += lanes)
-        of_slice.add(coefficient, column, x);
+      visit_entries([&](const Coefficient* c, const auto& values) { of_slice.add(c, values); });
       if (block.in_order) {
         of_slice.copy_to(sums + first);
       } else {
@@ -283,10 +391,11 @@ class SlicedMatrix {
       own[k] = x[i];
       sums[k] = first_of(i);
     }
-    visit_slices(block, [&](Index first, Index length, const Index* column, const Coefficient* coefficient) {
+    visit_slices(block, x, [&](Index first, const auto& visit_entries) {
       const auto sum_up = [&](sliced_matrix::Sums<T> of_slice, const T* own_of_slice) {
-        for (Index k = 0; k < length; ++k, column += lanes, coefficient += lanes)
-          of_slice.add_differences(coefficient, own_of_slice, column, x);
+        visit_entries([&](const Coefficient* c, const auto& values) {
+          of_slice.add_differences(c, own_of_slice, values);
+        });
         return of_slice;
       };
       if (block.in_order) {
@@ -303,13 +412,39 @@ class SlicedMatrix {
     });
     return result;
   }
-  /// Calls `of_slice(number of its first row, length, columns, coefficients)`.
-  template <class OfSlice>
-  void visit_slices(const Block& block, const OfSlice& of_slice) const {
-    Index entry = block.first_entry;
+  /// Calls `of_slice(number of its first row, visit_entries)`; `visit_entries(of_entry)` calls
+  /// `of_entry(coefficients, values)` with what is to be multiplied with each other.
+  template <class T, class OfSlice>
+  void visit_slices(const Block& block, View<To, const T> x, const OfSlice& of_slice) const {
+    using namespace sliced_matrix;
+    if (block.near) {
+      const T* const least = x.data() + block.least_column;
+      const std::uint16_t* const offset = near_columns_.data() + block.first_column;
+      visit_slices(
+          block,
+          [&](Index entry) {
+            return NearValues<T>{least, offset + entry};
+          },
+          of_slice);
+    } else {
+      const Index* const column = far_columns_.data() + block.first_column;
+      visit_slices(
+          block,
+          [&](Index entry) {
+            return FarValues<To, T>{x, column + entry};
+          },
+          of_slice);
+    }
+  }
+  template <class ValuesOf, class OfSlice>
+  void visit_slices(const Block& block, const ValuesOf& values_of, const OfSlice& of_slice) const {
+    const Coefficient* const coefficients = coefficients_.data() + block.first_entry;
+    Index entry = 0;
     for (Index slice = 0; slice < sliced_matrix::slices_per_block; ++slice) {
-      of_slice(slice * lanes, block.lengths[slice], columns_.data() + entry, coefficients_.data() + entry);
-      entry += block.lengths[slice] * lanes;
+      const Index end = entry + block.lengths[slice] * lanes;
+      of_slice(slice * lanes, [&](const auto& of_entry) {
+        for (; entry < end; entry += lanes) of_entry(coefficients + entry, values_of(entry));
+      });
     }
   }
   template <class T>
@@ -327,7 +462,8 @@ class SlicedMatrix {
 
   Index rows_ = 0, border_ = 0;
   std::vector<Block> blocks_;
-  Buffer<Index> columns_;
+  Buffer<std::uint16_t> near_columns_;
+  Buffer<Index> far_columns_;
   Buffer<Coefficient> coefficients_;
 };
 

@@ -46,24 +46,29 @@ std::vector<Block<Vector>> blocks(const std::vector<float>& rows, Index size, Bl
   return result;
 }
 
-/// A sparse matrix in single precision: slices for processors, a table for what has threads enough to read
-/// its rows side by side as they are.
+/// A sparse matrix: slices for processors, a table for what has threads enough to read its rows side by side
+/// as they are.
+template <class Coefficient>
 class SparseOperator {
  public:
   /// No call works on rows of both sides of row `border` unless on all.
   SparseOperator(const Executor& executor, SparseRows rows, Index border = 0) : executor_(executor) {
     if (executor.space() == MemorySpace::Host) {
-      sliced_ = SlicedMatrix<Unknown, Unknown, float>(rows.starts, rows.columns,
-                                                      std::span<const Real>(rows.values), border);
+      sliced_ = SlicedMatrix<Unknown, Unknown, Coefficient>(rows.starts, rows.columns,
+                                                            std::span<const Real>(rows.values), border);
     } else {
-      coefficient_ = ConstantArray<float>(std::vector<float>(rows.values.begin(), rows.values.end()));
+      std::vector<Coefficient> coefficients;
+      coefficients.reserve(rows.values.size());
+      for (const Real value : rows.values) coefficients.push_back(static_cast<Coefficient>(value));
+      coefficient_ = ConstantArray<Coefficient>(std::move(coefficients));
       table_ = UnknownTable(std::move(rows.starts), std::move(rows.columns));
     }
   }
   /// What is read to know it.
   std::size_t bytes() const {
-    return executor_.space() == MemorySpace::Host ? sliced_.bytes()
-                                                  : table_.bytes() + coefficient_.size() * sizeof(float);
+    return executor_.space() == MemorySpace::Host
+               ? sliced_.bytes()
+               : table_.bytes() + coefficient_.size() * sizeof(Coefficient);
   }
   /// Calls `body(i, (A x)_i)` for all i of the range.
   template <class T, class Body>
@@ -73,18 +78,40 @@ class SparseOperator {
       sliced_.multiply(executor_, range, x, body);
       return;
     }
-    const View<Entry, const float> coefficient(coefficient_.data(space),
-                                               static_cast<Index>(coefficient_.size()));
+    const View<Entry, const Coefficient> coefficient(coefficient_.data(space),
+                                                     static_cast<Index>(coefficient_.size()));
     table_.visit_parts(space, range, [&]<class Rows>(Range<Unknown> part, const Rows& rows) {
-      for_each(executor_, part, ProductOnUnknown<T, Rows, Body>{rows, coefficient, x, body});
+      for_each(executor_, part, ProductOnUnknown<T, Rows, Coefficient, Body>{rows, coefficient, x, body});
     });
   }
 
  private:
   Executor executor_;
-  SlicedMatrix<Unknown, Unknown, float> sliced_;
+  SlicedMatrix<Unknown, Unknown, Coefficient> sliced_;
   UnknownTable table_;
-  ConstantArray<float> coefficient_;
+  ConstantArray<Coefficient> coefficient_;
+};
+
+/// The matrix of a level without its diagonal.
+class Couplings {
+ public:
+  /// `rounding`: MultigridHierarchy::Level::rounding. No call works on rows of both sides of row `border`
+  /// unless on all.
+  Couplings(const Executor& executor, SparseRows off_diagonal, std::vector<float> rounding, Index border)
+      : space_(executor.space()),
+        rounded_(executor, std::move(off_diagonal), border),
+        rounding_(std::move(rounding)) {}
+  std::size_t bytes() const { return rounded_.bytes() + rounding_.size() * sizeof(float); }
+  template <class T, class Body>
+  void multiply(Range<Unknown> range, View<Unknown, const T> x, const Body& body) const {
+    const View<Unknown, const float> rounding(rounding_.data(space_), static_cast<Index>(rounding_.size()));
+    rounded_.multiply(range, x, WithRounding<T, Body>{rounding, x, body});
+  }
+
+ private:
+  MemorySpace space_;
+  SparseOperator<BFloat16> rounded_;
+  ConstantArray<float> rounding_;
 };
 
 /// The unknowns of a level as Exchange takes them.
@@ -192,10 +219,10 @@ class MultigridCycle {
       // Steps of smoothing, the first of which comes with the right-hand side; the first ones need no step
       // before them, the last ones leave none.
       const std::size_t before = level.smoother.size() - 1, after = level.smoother.size();
-      total += (before + after) * (level.matrix.bytes() + 3 * unknowns * number);
+      total += (before + after) * (level.couplings.bytes() + 3 * unknowns * number);
       total += 2 * (before + after - 2) * unknowns * number;
       if (l + 1 == levels_.size()) continue;
-      total += level.matrix.bytes() + 3 * unknowns * number;  // residual
+      total += level.couplings.bytes() + 3 * unknowns * number;  // residual
       total += level.restriction.bytes() + level.prolongation.bytes() +
                (3 * unknowns + 3 * at(levels_[l + 1].x.owned().size())) * number;
     }
@@ -216,13 +243,15 @@ class MultigridCycle {
           smoother(std::move(steps)),
           spare(alike(this->x)),
           step(alike(this->x)),
-          matrix(executor, std::move(level.off_diagonal), domain.halo<Unknown>().interior().last()),
+          couplings(executor, std::move(level.off_diagonal), std::move(level.rounding),
+                    domain.halo<Unknown>().interior().last()),
           prolongation(executor, std::move(level.prolongation)),
           restriction(executor, std::move(level.restriction)) {}
     LevelDomain domain;
     std::vector<ChebyshevCoefficients> smoother;
     Field<Unknown, T> spare, step;
-    SparseOperator matrix, prolongation, restriction;
+    Couplings couplings;
+    SparseOperator<float> prolongation, restriction;
   };
 
   /// What this rank finds of the right-hand side of the first level that all ranks have whole.
@@ -292,7 +321,7 @@ class MultigridCycle {
   template <class Body>
   void multiply_with_ghosts(Level& level, const Body& body) {
     const View<Unknown, const T> x = std::as_const(level.x).view();
-    const auto launch = [&](Range<Unknown> unknowns) { level.matrix.multiply(unknowns, x, body); };
+    const auto launch = [&](Range<Unknown> unknowns) { level.couplings.multiply(unknowns, x, body); };
     launch_with_ghosts(level.domain, level.x.owned(), launch, level.x);
   }
 

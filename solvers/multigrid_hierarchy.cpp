@@ -7,6 +7,7 @@
 #include <cstring>
 #include <utility>
 
+#include "kernels/bfloat16.hpp"
 #include "kernels/parallel.hpp"
 #include "mesh/entities.hpp"
 #include "solvers/power_iteration.hpp"
@@ -37,6 +38,25 @@ void scale_rows(const std::vector<Real>& left, const std::vector<Real>& right, S
     for (Index k = rows.starts[i]; k < rows.starts[i + 1]; ++k)
       rows.values[at(k)] *= left[i] * right[at(rows.columns[at(k)])];
   });
+}
+
+/// Scales rows on both sides, rounds them, and gives what rounding takes from each for a vector that is
+/// constant before scaling, per number of that vector. With it on the diagonal the error is one of couplings,
+/// whose energy sum_ij a_ij (x_i - x_j)² changes by 2⁻⁸ at most: smooth vectors, which on a fine mesh have
+/// far less than 2⁻⁸ of the energy of the diagonal, keep theirs.
+std::vector<float> scale_and_round_rows(const std::vector<Real>& scale, SparseRows& rows) {
+  std::vector<float> rounding(at(rows.rows()));
+  parallel_for(rounding.size(), [&](std::size_t i) {
+    Real taken = 0;
+    for (std::size_t k = at(rows.starts[i]); k < at(rows.starts[i + 1]); ++k) {
+      const Real of_other = scale[at(rows.columns[k])], value = rows.values[k] * (scale[i] * of_other);
+      const Real rounded = static_cast<float>(BFloat16(value));
+      if (of_other > 0) taken += (value - rounded) / of_other;
+      rows.values[k] = rounded;
+    }
+    rounding[i] = static_cast<float>(taken * scale[i]);
+  });
+  return rounding;
 }
 
 /// An upper bound of the eigenvalues of a matrix of unit diagonal: the smaller of the largest row sum of
@@ -244,14 +264,16 @@ MultigridHierarchy make_multigrid_hierarchy(const Domain& domain, SymmetricMatri
     entries += static_cast<Real>(total_over(ranks, static_cast<Index>(scaled.off_diagonal.columns.size())) +
                                  scaled.unknowns.total);
     if (l == 0) finest = entries;
-    scale_rows(scale, scale, scaled.off_diagonal);
+    const bool by_inverse = l + 1 == levels.size() && scaled.unknowns.total <= coarsest_size;
+    if (by_inverse) {
+      scale_rows(scale, scale, scaled.off_diagonal);
+    } else {
+      scaled.rounding = scale_and_round_rows(scale, scaled.off_diagonal);
+    }
     scaled.largest_eigenvalue = largest_eigenvalue(ranks, scaled.unknowns, scaled.off_diagonal);
     if (of_vectors) scaled.inverse_diagonal = inverse_diagonals(stiffness, scale);
-    if (l + 1 == levels.size()) {
-      if (scaled.unknowns.total <= coarsest_size)
-        hierarchy.coarsest_inverse = dense_pseudo_inverse(scaled.off_diagonal, scale, stiffness);
-      break;
-    }
+    if (by_inverse) hierarchy.coarsest_inverse = dense_pseudo_inverse(scaled.off_diagonal, scale, stiffness);
+    if (l + 1 == levels.size()) break;
     if (of_vectors) {
       stiffness = restricted_stiffness(ranks, scaled.unknowns, level.restriction, std::move(stiffness));
       if (l + 1 == hierarchy.divided)

@@ -18,7 +18,11 @@ namespace curlew {
 struct MultigridHierarchy {
   struct Level {
     HaloParts<Unknown> unknowns;
-    SparseRows off_diagonal;               ///< rows that name no ghosts come first
+    /// Rows that name no ghosts come first. Rounded as BFloat16 holds them, but on a coarsest level that is
+    /// solved by its inverse.
+    SparseRows off_diagonal;
+    /// What rounding takes from a row for an x that is constant before scaling, per x_i.
+    std::vector<float> rounding;
     SparseRows prolongation, restriction;  ///< from and to the next level; no rows on the coarsest
     Real largest_eigenvalue = 0;           ///< an upper bound
     /// Of vectors: rows of the unknowns that the rank has a right-hand side of, see DiagonalOfVectors.

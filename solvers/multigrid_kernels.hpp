@@ -47,9 +47,9 @@ struct Diagonal<Vector> {
 
 /// sum_k c_k x_k over row i of a table with one coefficient per entry. A call a row would send vectors
 /// through memory.
-template <class Rows, class T>
+template <class Rows, class Coefficient, class T>
 [[gnu::always_inline]] CURLEW_HOST_DEVICE inline T row_product(const Rows& rows,
-                                                               View<Entry, const float> coefficient,
+                                                               View<Entry, const Coefficient> coefficient,
                                                                View<Unknown, const T> x, Id<Unknown> i) {
   Id<Entry> entry(rows.start(i));
   T sum{};
@@ -61,13 +61,24 @@ template <class Rows, class T>
 }
 
 /// Calls `body(i, (A x)_i)` with the row of a table.
-template <class T, class Rows, class Body>
+template <class T, class Rows, class Coefficient, class Body>
 struct ProductOnUnknown {
   Rows rows;
-  View<Entry, const float> coefficient;
+  View<Entry, const Coefficient> coefficient;
   View<Unknown, const T> x;
   Body body;
   CURLEW_HOST_DEVICE void operator()(Id<Unknown> i) const { body(i, row_product(rows, coefficient, x, i)); }
+};
+
+/// Calls `body(i, product)` with what rounding took from the row added to its product.
+template <class T, class Body>
+struct WithRounding {
+  View<Unknown, const float> rounding;
+  View<Unknown, const T> x;
+  Body body;
+  CURLEW_HOST_DEVICE void operator()(Id<Unknown> i, T product) const {
+    body(i, product + rounding[i] * x[i]);
+  }
 };
 
 /// A Chebyshev step: d = momentum d + gain D⁻¹ (b - A x), next = x + d; D is the diagonal of A, and `product`

@@ -63,14 +63,20 @@ struct Record {
   }
 };
 
-template <class T>
+template <class T_, class Coefficient_>
+struct Product {
+  using T = T_;
+  using Coefficient = Coefficient_;
+};
+template <class Product>
 class SlicedMatrixOf : public testing::Test {};
-using Values = testing::Types<float, Real, Vector4<float>>;
-TYPED_TEST_SUITE(SlicedMatrixOf, Values);
+using Products = testing::Types<Product<float, float>, Product<float, BFloat16>, Product<Real, Real>,
+                                Product<Vector4<float>, float>, Product<Vector4<float>, BFloat16>>;
+TYPED_TEST_SUITE(SlicedMatrixOf, Products);
 
 TYPED_TEST(SlicedMatrixOf, gives_each_row_the_bits_of_its_sum_in_order) {
-  using T = TypeParam;
-  using Coefficient = std::conditional_t<std::is_same_v<T, Real>, Real, float>;
+  using T = TypeParam::T;
+  using Coefficient = TypeParam::Coefficient;
   for (const Index count : {1, 7, 8, 9, 64, 65, 1000}) {
     const Rows rows = random_rows(count, 9);
     std::mt19937 generator(11);
@@ -90,6 +96,27 @@ TYPED_TEST(SlicedMatrixOf, gives_each_row_the_bits_of_its_sum_in_order) {
       }
     }
   }
+}
+
+/// On both sides of the range of 16 bits.
+TEST(SlicedMatrix, reaches_columns_that_are_far_from_each_other) {
+  constexpr Index columns = 200'000, base = 70'000;
+  std::vector<float> x(columns);
+  for (std::size_t k = 0; k < x.size(); ++k) x[k] = static_cast<float>(k);
+  std::vector<std::size_t> bytes;
+  for (const Index reach : {0xFFFF, 0x10000, columns - 1 - base}) {
+    Rows rows{{0, 1, 1, 4}, {base, base + reach, base + 1, base + 7}, {1, 10, 100, 1000}};
+    const auto matrix = sliced<float>(rows);
+    bytes.push_back(matrix.bytes());
+    std::vector<float> sums(3);
+    std::vector<int> visits(3, 0);
+    matrix.multiply(Executor::serial(), Range<Cell>(0, 3), View<Cell, const float>(x.data(), columns),
+                    Record<float>{sums, visits});
+    EXPECT_EQ(sums, (std::vector<float>{x[base], 0,
+                                        10 * x[at(base + reach)] + 100 * x[base + 1] + 1000 * x[base + 7]}));
+  }
+  EXPECT_LT(bytes[0], bytes[1]);
+  EXPECT_EQ(bytes[1], bytes[2]);
 }
 
 TEST(SlicedMatrix, gives_each_row_the_bits_of_its_differences_in_order) {
@@ -126,7 +153,7 @@ TEST(SlicedMatrix, holds_few_zeros) {
     even.push_back(even.back() + 6);
     odd.push_back(odd.back() + (row % 2 == 0 ? 3 : 9));
   }
-  EXPECT_EQ(bytes_of(even) - bytes_of(none), 640 * 6 * (sizeof(Index) + sizeof(float)));
+  EXPECT_EQ(bytes_of(even) - bytes_of(none), 640 * 6 * (sizeof(std::uint16_t) + sizeof(float)));
   EXPECT_EQ(bytes_of(odd), bytes_of(even));
 }
 
