@@ -280,18 +280,15 @@ class SlicedMatrix {
     for_each_block(executor, range,
                    [&](const Block& block) { finish(block, difference_sums(block, x, first).of_row, body); });
   }
-  /// Rows that are added up by one call of sum_of_differences.
-  static constexpr Index rows_per_chunk = 32 * sliced_matrix::rows_per_block;
-  /// The binned sum of `term(i, s_i)` over the rows of a chunk, s_i being what add_differences gives; `term`
-  /// may write what belongs to its row. One thread's work; for a matrix without border.
+  /// The binned sum of `term(i, s_i)` over the rows of these blocks, s_i being what add_differences gives;
+  /// `term` may write what belongs to its row. One thread's work.
   template <class T, class First, class Term>
-  BinnedSum sum_of_differences(Index chunk, View<To, const T> x, const First& first, const Term& term) const {
+  BinnedSum sum_of_differences(Range<RowBlock> blocks, View<To, const T> x, const First& first,
+                               const Term& term) const {
     static_assert(BlockwiseSum::block == rows_per_block);
-    const std::size_t begin = at(chunk * (rows_per_chunk / rows_per_block)),
-                      end = std::min(begin + at(rows_per_chunk / rows_per_block), blocks_.size());
     BlockwiseSum sum;
-    for (std::size_t b = begin; b < end; ++b) {
-      const Block& block = blocks_[b];
+    for (const Id<RowBlock> b : blocks) {
+      const Block& block = blocks_[at(b.value())];
       const Sums<T> sums = difference_sums(block, x, first);
       Real terms[rows_per_block];
       finish(block, sums.of_row,
@@ -299,6 +296,15 @@ class SlicedMatrix {
       sum.add(terms, block.rows);
     }
     return sum.sum();
+  }
+  /// Whether a range of rows divides no block.
+  bool has_blocks_of(Range<From> range) const {
+    const auto is_between_blocks = [&](Index row) { return row == 0 || row == border_ || row == rows_; };
+    return is_between_blocks(range.first()) && is_between_blocks(range.last());
+  }
+  Range<RowBlock> blocks_of(Range<From> range) const {
+    REQUIRE(has_blocks_of(range), "a range of rows must not divide a block of a sliced matrix");
+    return Range<RowBlock>(first_block(range.first()), first_block(range.last()));
   }
 
  private:
@@ -357,11 +363,7 @@ class SlicedMatrix {
   template <class OnBlock>
   void for_each_block(const Executor& executor, Range<From> range, const OnBlock& on_block) const {
     if (range.empty()) return;
-    const auto is_between_blocks = [&](Index row) { return row == 0 || row == border_ || row == rows_; };
-    REQUIRE(is_between_blocks(range.first()) && is_between_blocks(range.last()),
-            "a range of rows must not divide a block of a sliced matrix");
-    const Range<RowBlock> blocks(first_block(range.first()), first_block(range.last()));
-    for_each_on_host(executor, blocks, [&](Id<RowBlock> b) { on_block(blocks_[at(b.value())]); });
+    for_each_on_host(executor, blocks_of(range), [&](Id<RowBlock> b) { on_block(blocks_[at(b.value())]); });
   }
   template <class T, class Body>
   void multiply_block(const Block& block, View<To, const T> x, const Body& body) const {

@@ -6,6 +6,7 @@
 
 #include "kernels/for_each.hpp"
 #include "kernels/reduction.hpp"
+#include "kernels/sliced_matrix_sum.hpp"
 
 namespace curlew {
 
@@ -121,16 +122,10 @@ void CellLaplacian::apply_on(Range<Cell> cells, const DualCochain<Cell>& p,
 
 void CellLaplacian::apply_on(Range<Cell> cells, const DualCochain<Cell>& p, PrimalCochain<Cell>& outflow,
                              detail::SumInParts& product) const {
-  using detail::Chunk;
   const Kernels kernels(*this, p, outflow);
   if (!kernels.sliced(cells)) return product.add(cells, OutflowAndProductOfCell{kernels.by_table()});
-  static_assert(decltype(sliced_)::rows_per_chunk == reduction_shape::chunk);
-  const SetOutflowAndProduct term{p.view(), outflow.view()};
-  product.add_chunks(cells.size(), [&](Range<Chunk> chunks, View<Chunk, BinnedSum> sums) {
-    for_each_on_host(executor_, chunks, [&](Id<Chunk> c) {
-      sums[c] = sliced_.sum_of_differences(c.value(), p.view(), kernels.first(), term);
-    });
-  });
+  add_differences(executor_, sliced_, cells, p.view(), kernels.first(),
+                  SetOutflowAndProduct{p.view(), outflow.view()}, product);
 }
 
 void CellLaplacian::apply_with_product(const DualCochain<Cell>& p, PrimalCochain<Cell>& outflow,

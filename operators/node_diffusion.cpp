@@ -7,15 +7,15 @@
 #include "kernels/parallel.hpp"
 #include "mesh/cell_shapes.hpp"
 #include "operators/cell_gradient.hpp"
+#include "operators/node_diffusion_kernels.hpp"
 
 namespace curlew {
 
 namespace {
 
-struct OutflowOnNode {
-  OutflowOfNode outflow_of;
+struct SetOutflow {
   View<Node, Real> outflow;
-  CURLEW_HOST_DEVICE void operator()(Id<Node> n) const { outflow[n] = outflow_of(n); }
+  CURLEW_HOST_DEVICE void operator()(Id<Node> n, Real value) const { outflow[n] = value; }
 };
 
 /// Conductances between all pairs of a cell's nodes, for a conductivity of one [m].
@@ -119,6 +119,28 @@ std::vector<Real> pair_conductances(const Mesh& mesh, const NodeGraph& graph,
   return conductances;
 }
 
+SymmetricMatrix matrix_of(const NodeGraph& graph, std::span<const Real> conductances) {
+  const auto neighbours_of = graph.neighbours_of_node().view(MemorySpace::Host);
+  const Index nodes = graph.neighbours_of_node().rows();
+  SymmetricMatrix matrix;
+  matrix.off_diagonal.starts.resize(at(nodes) + 1);
+  for (Index n = 0; n <= nodes; ++n) matrix.off_diagonal.starts[at(n)] = neighbours_of.start(Id<Node>(n));
+  matrix.off_diagonal.columns.resize(conductances.size());
+  matrix.off_diagonal.values.resize(conductances.size());
+  matrix.diagonal.assign(at(nodes), 0);
+  parallel_for(matrix.diagonal.size(), [&](std::size_t n) {
+    const Id<Node> node(static_cast<Index>(n));
+    std::size_t pair = at(neighbours_of.start(node));
+    for (const auto [m, sign] : neighbours_of[node]) {
+      matrix.off_diagonal.columns[pair] = m.value();
+      matrix.off_diagonal.values[pair] = -conductances[pair];
+      matrix.diagonal[n] += conductances[pair];
+      ++pair;
+    }
+  });
+  return matrix;
+}
+
 }  // namespace
 
 NodeDiffusion::NodeDiffusion(const Executor& executor, const Mesh& mesh, std::span<const Real> conductivity)
@@ -126,39 +148,31 @@ NodeDiffusion::NodeDiffusion(const Executor& executor, const Mesh& mesh, std::sp
   REQUIRE(conductivity.size() == at(mesh.topology().cells().size()),
           "conductivity needs one value per cell, got " + std::to_string(conductivity.size()));
   conductances_ = ConstantArray<Real>(pair_conductances(mesh, graph_, conductivity));
+  if (executor.space() != MemorySpace::Host) return;
+  const Halo<Node>& halo = mesh.domain().halo<Node>();
+  const auto neighbours_of = graph_.neighbours_of_node().view(MemorySpace::Host);
+  std::vector<Index> starts{0}, columns;
+  for (const Id<Node> n : halo.owned()) {
+    for (const auto [m, sign] : neighbours_of[n]) columns.push_back(m.value());
+    starts.push_back(static_cast<Index>(columns.size()));
+  }
+  sliced_ = SlicedMatrix<Node, Node, Real>(starts, columns, conductances_.host(), halo.interior().last());
 }
 
 void NodeDiffusion::apply(const PrimalCochain<Node>& temperature, DualCochain<Node>& outflow) const {
   require_fits(temperature, graph_.neighbours_of_node().rows(), executor_);
   require_fits(outflow, graph_.neighbours_of_node().rows(), executor_);
-  for_each(executor_, outflow.range(), OutflowOnNode{outflow_of(temperature), outflow.view()});
+  visit_outflow(outflow.range(), temperature, SetOutflow{outflow.view()});
 }
 
 SymmetricMatrix NodeDiffusion::matrix() const {
-  const auto neighbours_of = graph_.neighbours_of_node().view(MemorySpace::Host);
-  const Index nodes = graph_.neighbours_of_node().rows();
-  SymmetricMatrix matrix;
-  matrix.off_diagonal.starts.resize(at(nodes) + 1);
-  for (Index n = 0; n <= nodes; ++n) matrix.off_diagonal.starts[at(n)] = neighbours_of.start(Id<Node>(n));
-  matrix.off_diagonal.columns.resize(conductances_.size());
-  matrix.off_diagonal.values.resize(conductances_.size());
-  matrix.diagonal.assign(at(nodes), 0);
-  parallel_for(matrix.diagonal.size(), [&](std::size_t n) {
-    const Id<Node> node(static_cast<Index>(n));
-    std::size_t pair = at(neighbours_of.start(node));
-    for (const auto [m, sign] : neighbours_of[node]) {
-      matrix.off_diagonal.columns[pair] = m.value();
-      matrix.off_diagonal.values[pair] = -conductances_[pair];
-      matrix.diagonal[n] += conductances_[pair];
-      ++pair;
-    }
-  });
-  return matrix;
+  return matrix_of(graph_, conductances_.host());
 }
 
 SymmetricMatrix diffusion_between_nodes(const Mesh& mesh) {
-  const std::vector<Real> one(at(mesh.topology().cells().size()), 1);
-  return NodeDiffusion(Executor::serial(), mesh, one).matrix();
+  const NodeGraph graph(mesh.topology());
+  return matrix_of(graph,
+                   pair_conductances(mesh, graph, std::vector<Real>(at(mesh.topology().cells().size()), 1)));
 }
 
 SymmetricMatrix inertia_and_diffusion_between_nodes(const Mesh& mesh, Real ratio) {

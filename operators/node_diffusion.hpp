@@ -3,6 +3,7 @@
 
 #include <span>
 
+#include "kernels/sliced_matrix.hpp"
 #include "mesh/mesh.hpp"
 #include "mesh/node_graph.hpp"
 #include "operators/operator.hpp"
@@ -10,23 +11,9 @@
 
 namespace curlew {
 
-/// Heat that leaves the dual volume of a node towards its neighbours [W], sum_m k_nm (T_n - T_m). For use
-/// inside kernels.
-struct OutflowOfNode {
-  Incidence<Node, Node> neighbours_of;
-  View<NodePair, const Real> conductance;  // [W/K]
-  View<Node, const Real> temperature;      // [K]
-  CURLEW_HOST_DEVICE Real operator()(Id<Node> n) const {
-    const Real own = temperature[n];
-    Id<NodePair> pair(neighbours_of.start(n));
-    Real outflow = 0;
-    for (const auto [m, sign] : neighbours_of[n]) {
-      outflow += conductance[pair] * (own - temperature[m]);
-      ++pair;
-    }
-    return outflow;
-  }
-};
+namespace detail {
+class SumInParts;
+}
 
 /// Diffusion between nodes through the faces of their median duals, K = Bᵀ diag(k) B: B the gradient along
 /// the links of the node graph, k their conductances.
@@ -52,7 +39,6 @@ class NodeDiffusion : public Operator<PrimalCochain<Node>, DualCochain<Node>> {
   void apply_transpose(const PrimalCochain<Node>& temperature, DualCochain<Node>& outflow) const override {
     apply(temperature, outflow);
   }
-  /// Diagonal entries [W/K].
   /// Spelled out.
   SymmetricMatrix matrix() const;
 
@@ -61,18 +47,18 @@ class NodeDiffusion : public Operator<PrimalCochain<Node>, DualCochain<Node>> {
   /// [W/K], one per pair; the same in both directions.
   const ConstantArray<Real>& conductances() const { return conductances_; }
 
-  /// The kernel part that gives each node's outflow at the given temperatures, where they live.
-  OutflowOfNode outflow_of(const PrimalCochain<Node>& temperature) const {
-    const MemorySpace space = executor_.space();
-    return {graph_.neighbours_of_node().view(space),
-            View<NodePair, const Real>(conductances_.data(space), static_cast<Index>(conductances_.size())),
-            temperature.view()};
-  }
+  /// Runs `body(n, outflow)` for each of these nodes, a kernel that is given the net heat that leaves its
+  /// dual volume [W]. What it returns, if it does, is added to `sum`, null for nothing. Defined in
+  /// operators/node_diffusion_kernels.hpp.
+  template <class Body>
+  void visit_outflow(Range<Node> nodes, const PrimalCochain<Node>& temperature, const Body& body,
+                     detail::SumInParts* sum = nullptr) const;
 
  private:
   Executor executor_;
   NodeGraph graph_;
   ConstantArray<Real> conductances_;
+  SlicedMatrix<Node, Node, Real> sliced_;  // of the rank's own nodes, where a processor reads them
 };
 
 /// B, the diffusion between nodes by a conductivity of one, spelled out.

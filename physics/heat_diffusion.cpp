@@ -13,33 +13,35 @@
 #include "kernels/reduction.hpp"
 #include "kernels/vector_kernels.hpp"
 #include "mesh/exchange.hpp"
+#include "operators/node_diffusion_kernels.hpp"
 #include "physics/tied_parts.hpp"
 
 namespace curlew {
 
 namespace {
 
-/// y = (C/dt) x + theta (H + K) x at nodes that are solved for, zero at held ones.
+/// y = (C/dt) x + theta (H + K) x at nodes that are solved for, zero at held ones, given K x. Returns the
+/// term of x . y.
 struct HeatSystemOnNode {
-  OutflowOfNode outflow_of;
   Real per_step, implicit_weight;  // 1/dt [1/s] (0: steady), theta
   View<Node, const Real> capacity, convection;
   View<Node, const std::uint8_t> held;
   View<Node, const Real> x;
   View<Node, Real> y;
-  CURLEW_HOST_DEVICE void operator()(Id<Node> n) const {
-    const Real conducted = outflow_of(n) + convection[n] * x[n];
-    y[n] = held[n] ? Real(0) : per_step * capacity[n] * x[n] + implicit_weight * conducted;
+  CURLEW_HOST_DEVICE Real operator()(Id<Node> n, Real outflow) const {
+    const Real own = x[n], conducted = outflow + convection[n] * own;
+    const Real image = held[n] ? Real(0) : per_step * capacity[n] * own + implicit_weight * conducted;
+    y[n] = image;
+    return own * image;
   }
 };
 
 /// Net heat into the dual volume from everything but a holding boundary.
 struct InflowOnNode {
-  OutflowOfNode outflow_of;
   View<Node, const Real> load, convection, temperature;
   View<Node, Real> inflow;
-  CURLEW_HOST_DEVICE void operator()(Id<Node> n) const {
-    inflow[n] = load[n] - convection[n] * temperature[n] - outflow_of(n);
+  CURLEW_HOST_DEVICE void operator()(Id<Node> n, Real outflow) const {
+    inflow[n] = load[n] - convection[n] * temperature[n] - outflow;
   }
 };
 
@@ -194,20 +196,30 @@ struct HeatDiffusion::PatchNodes {
 };
 
 /// The matrix of one step, as an operator.
-class HeatDiffusion::System : public Operator<PrimalCochain<Node>, DualCochain<Node>> {
+class HeatDiffusion::System : public FusedOperator<PrimalCochain<Node>> {
  public:
   System(const HeatDiffusion& heat, Real per_step, Real implicit_weight)
       : heat_(heat), per_step_(per_step), implicit_weight_(implicit_weight) {}
-  void apply(const PrimalCochain<Node>& x, DualCochain<Node>& y) const override {
-    const HeatSystemOnNode kernel{
-        heat_.diffusion_.outflow_of(x), per_step_,          implicit_weight_, heat_.capacity_.view(),
-        heat_.convection_.view(),       heat_.held_.view(), x.view(),         y.view()};
-    const auto apply_on = [&](Range<Node> nodes) { for_each(heat_.executor_, nodes, kernel); };
-    launch_with_ghosts(heat_.mesh_.domain(), x.owned(), apply_on, x);
+  void apply(const PrimalCochain<Node>& x, DualCochain<Node>& y) const override { apply_to(x, y, nullptr); }
+  void apply_with_product(const PrimalCochain<Node>& x, DualCochain<Node>& y,
+                          BinnedSum* product) const override {
+    detail::SumInParts sum(heat_.executor_, product);
+    apply_to(x, y, &sum);
+    sum.finish();
   }
   void apply_transpose(const PrimalCochain<Node>& x, DualCochain<Node>& y) const override { apply(x, y); }
 
  private:
+  void apply_to(const PrimalCochain<Node>& x, DualCochain<Node>& y, detail::SumInParts* product) const {
+    const HeatSystemOnNode kernel{
+        per_step_, implicit_weight_, heat_.capacity_.view(), heat_.convection_.view(), heat_.held_.view(),
+        x.view(),  y.view()};
+    const auto apply_on = [&](Range<Node> nodes) {
+      heat_.diffusion_.visit_outflow(nodes, x, kernel, product);
+    };
+    launch_with_ghosts(heat_.mesh_.domain(), x.owned(), apply_on, x);
+  }
+
   const HeatDiffusion& heat_;
   Real per_step_, implicit_weight_;
 };
@@ -461,10 +473,9 @@ HeatHistory& HeatDiffusion::history() {
 /// Inflow and the outflow through flux and convection patches at the present time and temperature.
 void HeatDiffusion::compute_inflow() {
   exchange_ghosts(mesh_.domain(), temperature_);
-  for_each(
-      executor_, temperature_.range(),
-      InflowOnNode{diffusion_.outflow_of(temperature_), std::as_const(load_).view(),
-                   std::as_const(convection_).view(), std::as_const(temperature_).view(), inflow_.view()});
+  diffusion_.visit_outflow(temperature_.range(), temperature_,
+                           InflowOnNode{std::as_const(load_).view(), std::as_const(convection_).view(),
+                                        std::as_const(temperature_).view(), inflow_.view()});
   for (std::size_t p = 0; p < patch_nodes_.size(); ++p) {
     const bool convects = std::holds_alternative<Convection>(settings_.boundaries[p]);
     patch_outflow_[p] = given_outflow_[p] + (convects ? patch_nodes_[p]->sum_of(temperature_) : Real(0));

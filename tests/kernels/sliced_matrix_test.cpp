@@ -141,6 +141,35 @@ TEST(SlicedMatrix, gives_each_row_the_bits_of_its_differences_in_order) {
   }
 }
 
+/// Of all rows, and of those on one side of a border.
+TEST(SlicedMatrix, sums_terms_that_are_given_the_differences) {
+  const Index count = 500, border = 150;
+  const Rows rows = random_rows(count, 9);
+  const auto matrix = sliced<Real>(rows, border);
+  std::mt19937 generator(11);
+  std::vector<Real> x(at(count));
+  for (Real& value : x) value = random_value<Real>(generator);
+  const View<Cell, const Real> values(x.data(), count);
+  const auto first = [](Id<Cell> c) { return Real(0.1) * c.value(); };
+  std::vector<Real> sums(at(count));
+  std::vector<int> visits(at(count), 0);
+  for (const auto& [begin, end] : {std::pair(0, border), std::pair(border, count), std::pair(0, count)}) {
+    const Range<Cell> range(begin, end);
+    const BinnedSum sum =
+        matrix.sum_of_differences(matrix.blocks_of(range), values, first, [&](Id<Cell> c, Real value) {
+          ++visits[at(c.value())];
+          return value * x[at(c.value())];
+        });
+    matrix.add_differences(Executor::serial(), range, values, first, Record<Real>{sums, visits});
+    const BinnedSum expected = binned_sum(
+        end - begin, [&, shift = begin](Index k) { return sums[at(shift + k)] * x[at(shift + k)]; });
+    EXPECT_EQ(sum.value(), expected.value());
+  }
+  EXPECT_EQ(visits, std::vector<int>(at(count), 4));
+  EXPECT_TRUE(matrix.has_blocks_of(Range<Cell>(border, count)));
+  EXPECT_FALSE(matrix.has_blocks_of(Range<Cell>(0, 64)));
+}
+
 /// What rows of equal length need no zeros for, nor others where as many of a length are within 64 rows.
 TEST(SlicedMatrix, holds_few_zeros) {
   const auto bytes_of = [](const std::vector<Index>& starts) {
