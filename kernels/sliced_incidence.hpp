@@ -126,9 +126,24 @@ class SlicedIncidence {
     if (!std::ranges::is_sorted(order)) order_ = std::move(order);
   }
 
-  /// The rows of the table that are here.
-  Range<From> range() const { return range_; }
-  Range<RowSlice> slices() const { return Range<RowSlice>(0, static_cast<Index>(slices_.size())); }
+  /// The rows of the blocks that lie within a range.
+  Range<From> whole_blocks_in(Range<From> rows) const {
+    constexpr Index block = sliced_incidence::rows_per_block;
+    const Range<From> own = common(range_, rows);
+    const Index begin = own.first() - range_.first(), end = own.last() - range_.first();
+    const Index first = (begin + block - 1) / block * block,
+                last = end == range_.size() ? end : end / block * block;
+    if (own.empty() || first >= last) return Range<From>(rows.first(), rows.first());
+    return Range<From>(range_.first() + first, range_.first() + last);
+  }
+  /// Those of rows that are whole blocks.
+  Range<RowSlice> slices_of(Range<From> rows) const {
+    const auto slice_at = [&](Index row) {
+      const auto slice = std::ranges::lower_bound(slices_, row - range_.first(), {}, &Slice::first_row);
+      return static_cast<Index>(slice - slices_.begin());
+    };
+    return Range<RowSlice>(slice_at(rows.first()), slice_at(rows.last()));
+  }
 
   /// Calls `body(i, s)` for each row i of a slice, s being its sum of x with signs; `body` may write what
   /// belongs to its row.

@@ -266,8 +266,8 @@ class SlicedMatrix {
     return blocks_.size() * sizeof(Block) + near_columns_.size() * sizeof(std::uint16_t) +
            far_columns_.size() * sizeof(Index) + coefficients_.size() * sizeof(Coefficient);
   }
-  /// Calls `body(i, sum of c_k x_k)` for each row i of a range that begins and ends at the first row, the
-  /// border or the end; `body` may write what belongs to its row.
+  /// Calls `body(i, sum of c_k x_k)` for each row i of a range that divides no block, as one does not that
+  /// begins and ends at the first row, the border or the end; `body` may write what belongs to its row.
   template <class T, class Body>
   void multiply(const Executor& executor, Range<From> range, View<To, const T> x, const Body& body) const {
     for_each_block(executor, range, [&](const Block& block) { multiply_block(block, x, body); });
@@ -297,14 +297,17 @@ class SlicedMatrix {
     }
     return sum.sum();
   }
-  /// Whether a range of rows divides no block.
-  bool has_blocks_of(Range<From> range) const {
-    const auto is_between_blocks = [&](Index row) { return row == 0 || row == border_ || row == rows_; };
-    return is_between_blocks(range.first()) && is_between_blocks(range.last());
+  /// The rows of the blocks that lie within a range.
+  Range<From> whole_blocks_in(Range<From> rows) const {
+    const Range<RowBlock> blocks = blocks_within(rows);
+    if (blocks.empty()) return Range<From>(rows.first(), rows.first());
+    const Block &first = blocks_[at(blocks.first())], &last = blocks_[at(blocks.last() - 1)];
+    return Range<From>(first.first_row, last.first_row + last.rows);
   }
-  Range<RowBlock> blocks_of(Range<From> range) const {
-    REQUIRE(has_blocks_of(range), "a range of rows must not divide a block of a sliced matrix");
-    return Range<RowBlock>(first_block(range.first()), first_block(range.last()));
+  /// Of a range that divides none.
+  Range<RowBlock> blocks_of(Range<From> rows) const {
+    REQUIRE(whole_blocks_in(rows) == rows, "a range of rows must not divide a block of a sliced matrix");
+    return blocks_within(rows);
   }
 
  private:
@@ -360,6 +363,14 @@ class SlicedMatrix {
     return block;
   }
 
+  Range<RowBlock> blocks_within(Range<From> rows) const {
+    const auto first = std::ranges::lower_bound(blocks_, rows.first(), {}, &Block::first_row);
+    const auto last = std::partition_point(first, blocks_.end(), [&](const Block& block) {
+      return block.first_row + block.rows <= rows.last();
+    });
+    return Range<RowBlock>(static_cast<Index>(first - blocks_.begin()),
+                           static_cast<Index>(last - blocks_.begin()));
+  }
   template <class OnBlock>
   void for_each_block(const Executor& executor, Range<From> range, const OnBlock& on_block) const {
     if (range.empty()) return;

@@ -4,9 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "kernels/for_each.hpp"
-#include "kernels/reduction.hpp"
-#include "kernels/sliced_matrix_sum.hpp"
+#include "kernels/sliced_differences.hpp"
 
 namespace curlew {
 
@@ -14,29 +12,13 @@ namespace {
 
 struct CellNeighbour;  // entity tag: an entry of the table of neighbours
 
-struct OutflowOnCell {
-  Incidence<Cell, Cell> neighbours_of;
-  View<CellNeighbour, const Real> coefficient;
-  View<Cell, const Real> through_boundary, p;
-  View<Cell, Real> outflow;
-  CURLEW_HOST_DEVICE void operator()(Id<Cell> c) const {
-    const Real own = p[c];
-    Id<CellNeighbour> entry(neighbours_of.start(c));
-    Real sum = through_boundary[c] * own;
-    for (const auto [other, sign] : neighbours_of[c]) {
-      sum += coefficient[entry] * (own - p[other]);
-      ++entry;
-    }
-    outflow[c] = sum;
-  }
-};
-
 /// Sets the outflow, and gives p times it.
-struct OutflowAndProductOfCell {
-  OutflowOnCell set_outflow;
-  CURLEW_HOST_DEVICE Real operator()(Id<Cell> c) const {
-    set_outflow(c);
-    return set_outflow.p[c] * set_outflow.outflow[c];
+struct SetOutflow {
+  View<Cell, const Real> p;
+  View<Cell, Real> outflow;
+  CURLEW_HOST_DEVICE Real operator()(Id<Cell> c, Real sum) const {
+    outflow[c] = sum;
+    return p[c] * sum;
   }
 };
 
@@ -45,17 +27,20 @@ struct OutflowThroughBoundary {
   CURLEW_HOST_DEVICE Real operator()(Id<Cell> c) const { return through_boundary[c] * p[c]; }
 };
 
-struct SetOutflow {
-  View<Cell, Real> outflow;
-  CURLEW_HOST_DEVICE void operator()(Id<Cell> c, Real sum) const { outflow[c] = sum; }
-};
-
-struct SetOutflowAndProduct {
-  View<Cell, const Real> p;
-  View<Cell, Real> outflow;
-  CURLEW_HOST_DEVICE Real operator()(Id<Cell> c, Real sum) const {
-    outflow[c] = sum;
-    return p[c] * sum;
+struct OutflowOfCell {
+  Incidence<Cell, Cell> neighbours_of;
+  View<CellNeighbour, const Real> coefficient;
+  OutflowThroughBoundary through_boundary;
+  SetOutflow set;
+  CURLEW_HOST_DEVICE Real operator()(Id<Cell> c) const {
+    const Real own = set.p[c];
+    Id<CellNeighbour> entry(neighbours_of.start(c));
+    Real sum = through_boundary(c);
+    for (const auto [other, sign] : neighbours_of[c]) {
+      sum += coefficient[entry] * (own - set.p[other]);
+      ++entry;
+    }
+    return set(c, sum);
   }
 };
 
@@ -87,51 +72,25 @@ CellLaplacian::CellLaplacian(const Executor& executor, const Topology& topology,
   through_boundary_ = ConstantArray<Real>(std::move(through_boundary));
 }
 
-/// A product, and what its kernels are made of.
-struct CellLaplacian::Kernels {
-  const CellLaplacian& of;
-  const DualCochain<Cell>& p;
-  PrimalCochain<Cell>& outflow;
-
-  Kernels(const CellLaplacian& laplacian, const DualCochain<Cell>& values, PrimalCochain<Cell>& result)
-      : of(laplacian), p(values), outflow(result) {
-    require_fits(p, of.neighbours_of_cell_.rows(), of.executor_);
-    require_fits(outflow, of.neighbours_of_cell_.rows(), of.executor_);
-  }
-  MemorySpace space() const { return of.executor_.space(); }
-  bool sliced(Range<Cell> cells) const { return space() == MemorySpace::Host && cells == p.range(); }
-  View<Cell, const Real> through_boundary() const { return {of.through_boundary_.data(space()), p.size()}; }
-  OutflowThroughBoundary first() const { return {through_boundary(), p.view()}; }
-  OutflowOnCell by_table() const {
-    return {of.neighbours_of_cell_.view(space()),
-            View<CellNeighbour, const Real>(of.coefficient_.data(space()),
-                                            static_cast<Index>(of.coefficient_.size())),
-            through_boundary(), p.view(), outflow.view()};
-  }
-};
-
-void CellLaplacian::apply_on(Range<Cell> cells, const DualCochain<Cell>& p,
-                             PrimalCochain<Cell>& outflow) const {
-  const Kernels kernels(*this, p, outflow);
-  if (kernels.sliced(cells)) {
-    sliced_.add_differences(executor_, cells, p.view(), kernels.first(), SetOutflow{outflow.view()});
-  } else {
-    for_each(executor_, cells, kernels.by_table());
-  }
-}
-
 void CellLaplacian::apply_on(Range<Cell> cells, const DualCochain<Cell>& p, PrimalCochain<Cell>& outflow,
-                             detail::SumInParts& product) const {
-  const Kernels kernels(*this, p, outflow);
-  if (!kernels.sliced(cells)) return product.add(cells, OutflowAndProductOfCell{kernels.by_table()});
-  add_differences(executor_, sliced_, cells, p.view(), kernels.first(),
-                  SetOutflowAndProduct{p.view(), outflow.view()}, product);
+                             detail::SumInParts* product) const {
+  require_fits(p, neighbours_of_cell_.rows(), executor_);
+  require_fits(outflow, neighbours_of_cell_.rows(), executor_);
+  const MemorySpace space = executor_.space();
+  const OutflowThroughBoundary through_boundary{
+      View<Cell, const Real>(through_boundary_.data(space), p.size()), p.view()};
+  const SetOutflow set{p.view(), outflow.view()};
+  const View<CellNeighbour, const Real> coefficient(coefficient_.data(space),
+                                                    static_cast<Index>(coefficient_.size()));
+  visit_differences(executor_, sliced_, cells, p.view(), through_boundary, set,
+                    OutflowOfCell{neighbours_of_cell_.view(space), coefficient, through_boundary, set},
+                    product);
 }
 
 void CellLaplacian::apply_with_product(const DualCochain<Cell>& p, PrimalCochain<Cell>& outflow,
                                        BinnedSum* product) const {
   detail::SumInParts sum(executor_, product);
-  apply_on(p.range(), p, outflow, sum);
+  apply_on(p.range(), p, outflow, &sum);
   sum.finish();
 }
 

@@ -31,11 +31,9 @@ class CellLaplacian : public FusedOperator<DualCochain<Cell>> {
   /// For a mesh in one piece.
   void apply_with_product(const DualCochain<Cell>& p, PrimalCochain<Cell>& outflow,
                           BinnedSum* product) const override;
-  /// On these cells alone.
-  void apply_on(Range<Cell> cells, const DualCochain<Cell>& p, PrimalCochain<Cell>& outflow) const;
-  /// The same, and p_c (L p)_c of these cells is added to `product`.
+  /// On these cells alone; p_c (L p)_c of them is added to `product`, null for nothing.
   void apply_on(Range<Cell> cells, const DualCochain<Cell>& p, PrimalCochain<Cell>& outflow,
-                detail::SumInParts& product) const;
+                detail::SumInParts* product = nullptr) const;
   void apply_transpose(const DualCochain<Cell>& p, PrimalCochain<Cell>& outflow) const override {
     apply(p, outflow);
   }
@@ -43,8 +41,6 @@ class CellLaplacian : public FusedOperator<DualCochain<Cell>> {
   SymmetricMatrix matrix() const;
 
  private:
-  struct Kernels;
-
   Executor executor_;
   /// Row for row like faces_of_cell: the cell across each face, the cell itself across the boundary.
   IncidenceTable<Cell, Cell> neighbours_of_cell_;

@@ -149,14 +149,14 @@ NodeDiffusion::NodeDiffusion(const Executor& executor, const Mesh& mesh, std::sp
           "conductivity needs one value per cell, got " + std::to_string(conductivity.size()));
   conductances_ = ConstantArray<Real>(pair_conductances(mesh, graph_, conductivity));
   if (executor.space() != MemorySpace::Host) return;
-  const Halo<Node>& halo = mesh.domain().halo<Node>();
   const auto neighbours_of = graph_.neighbours_of_node().view(MemorySpace::Host);
   std::vector<Index> starts{0}, columns;
-  for (const Id<Node> n : halo.owned()) {
+  columns.reserve(conductances_.size());
+  for (const Id<Node> n : mesh.topology().nodes()) {
     for (const auto [m, sign] : neighbours_of[n]) columns.push_back(m.value());
     starts.push_back(static_cast<Index>(columns.size()));
   }
-  sliced_ = SlicedMatrix<Node, Node, Real>(starts, columns, conductances_.host(), halo.interior().last());
+  sliced_ = SlicedMatrix<Node, Node, Real>(starts, columns, conductances_.host());
 }
 
 void NodeDiffusion::apply(const PrimalCochain<Node>& temperature, DualCochain<Node>& outflow) const {

@@ -58,7 +58,7 @@ class NodeDiffusion : public Operator<PrimalCochain<Node>, DualCochain<Node>> {
   Executor executor_;
   NodeGraph graph_;
   ConstantArray<Real> conductances_;
-  SlicedMatrix<Node, Node, Real> sliced_;  // of the rank's own nodes, where a processor reads them
+  SlicedMatrix<Node, Node, Real> sliced_;  // the same, where a processor reads them
 };
 
 /// B, the diffusion between nodes by a conductivity of one, spelled out.

@@ -3,10 +3,7 @@
 // For sources that launch kernels on what NodeDiffusion gives.
 #pragma once
 
-#include <type_traits>
-
-#include "kernels/reduction.hpp"
-#include "kernels/sliced_matrix_sum.hpp"
+#include "kernels/sliced_differences.hpp"
 #include "operators/node_diffusion.hpp"
 
 namespace curlew {
@@ -43,23 +40,11 @@ void NodeDiffusion::visit_outflow(Range<Node> nodes, const PrimalCochain<Node>& 
                                   detail::SumInParts* sum) const {
   const MemorySpace space = executor_.space();
   const View<Node, const Real> values = temperature.view();
-  constexpr bool has_terms = !std::is_void_v<std::invoke_result_t<Body, Id<Node>, Real>>;
-  if (space == MemorySpace::Host && sliced_.has_blocks_of(nodes)) {
-    if constexpr (has_terms) {
-      if (sum != nullptr)
-        return add_differences(executor_, sliced_, nodes, values, detail::NoOutflow{}, body, *sum);
-    }
-    return sliced_.add_differences(executor_, nodes, values, detail::NoOutflow{}, body);
-  }
-  const detail::OutflowOfNode<Body> kernel{
+  const detail::OutflowOfNode<Body> by_table{
       graph_.neighbours_of_node().view(space),
       View<NodePair, const Real>(conductances_.data(space), static_cast<Index>(conductances_.size())), values,
       body};
-  if constexpr (has_terms) {
-    detail::run_and_add(executor_, nodes, kernel, sum);
-  } else {
-    for_each(executor_, nodes, kernel);
-  }
+  visit_differences(executor_, sliced_, nodes, values, detail::NoOutflow{}, body, by_table, sum);
 }
 
 }  // namespace curlew

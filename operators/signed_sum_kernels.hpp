@@ -35,29 +35,38 @@ template <class From, class To>
 template <class T, class Body>
 void SignedSums<From, To>::visit(Range<From> wanted, View<To, const T> x, const Body& body,
                                  detail::SumInParts* sum) const {
+  using detail::Chunk;
+  constexpr bool has_terms = !std::is_void_v<std::invoke_result_t<Body, Id<From>, T>>;
   table_.visit_parts(executor_.space(), wanted, [&]<class Rows>(Range<From> part, const Rows& rows) {
-    const auto sliced = std::ranges::find(sliced_, part, &SlicedIncidence<From, To>::range);
-    if (sliced == sliced_.end()) {
+    const auto by_table = [&](Range<From> range) {
+      if (range.empty()) return;
       const detail::SignedSumOnEntity<Rows, From, To, T, Body> kernel{rows, x, body};
-      if constexpr (std::is_void_v<std::invoke_result_t<Body, Id<From>, T>>) {
-        for_each(executor_, part, kernel);
+      if constexpr (has_terms) {
+        detail::run_and_add(executor_, range, kernel, sum);
       } else {
-        detail::run_and_add(executor_, part, kernel, sum);
+        for_each(executor_, range, kernel);
       }
-    } else if (sum == nullptr) {
-      for_each_on_host(executor_, sliced->slices(), [&](Id<RowSlice> s) { sliced->visit(s, x, body); });
-    } else if constexpr (!std::is_void_v<std::invoke_result_t<Body, Id<From>, T>>) {
-      using detail::Chunk;
+    };
+    const auto sliced = std::ranges::find_if(
+        sliced_, [&](const auto& rows_of) { return !rows_of.whole_blocks_in(part).empty(); });
+    if (sliced == sliced_.end()) return by_table(part);
+    const Range<From> whole = sliced->whole_blocks_in(part);
+    const Range<RowSlice> slices = sliced->slices_of(whole);
+    by_table(Range<From>(part.first(), whole.first()));
+    if (sum == nullptr) {
+      for_each_on_host(executor_, slices, [&](Id<RowSlice> s) { sliced->visit(s, x, body); });
+    } else if constexpr (has_terms) {
       constexpr Index slices_per_chunk = reduction_shape::chunk / sliced_incidence::rows_per_slice;
-      const Index slices = sliced->slices().size();
-      sum->add_chunks(slices * sliced_incidence::rows_per_slice, [&](Range<Chunk> chunks,
-                                                                     View<Chunk, BinnedSum> sums) {
+      const Index terms = slices.size() * sliced_incidence::rows_per_slice;
+      sum->add_chunks(terms, [&](Range<Chunk> chunks, View<Chunk, BinnedSum> sums) {
         for_each_on_host(executor_, chunks, [&](Id<Chunk> c) {
-          const Index first = c.value() * slices_per_chunk;
-          sums[c] = sliced->sum(Range<RowSlice>(first, std::min(first + slices_per_chunk, slices)), x, body);
+          const Index first = slices.first() + c.value() * slices_per_chunk;
+          const Range<RowSlice> of_chunk(first, std::min(first + slices_per_chunk, slices.last()));
+          sums[c] = sliced->sum(of_chunk, x, body);
         });
       });
     }
+    by_table(Range<From>(whole.last(), part.last()));
   });
 }
 

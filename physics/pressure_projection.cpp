@@ -134,7 +134,7 @@ class PressureProjection::Laplacian : public FusedOperator<DualCochain<Cell>> {
                           BinnedSum* product) const override {
     detail::SumInParts sum(p.executor(), product);
     const auto apply_on = [&](Range<Cell> cells) {
-      projection_.laplacian_->apply_on(cells, p, outflow, sum);
+      projection_.laplacian_->apply_on(cells, p, outflow, &sum);
     };
     launch_with_ghosts(projection_.mesh_.domain(), p.owned(), apply_on, p);
     sum.finish();

@@ -80,9 +80,9 @@ TYPED_TEST(SlicedIncidenceOf, gives_each_row_of_its_range_once_the_bits_of_its_s
     const auto table = table_of(rows);
     for (const auto& range : {Range<Cell>(0, 10'000), Range<Cell>(37, 9'000), Range<Cell>(5, 6)}) {
       const SlicedIncidence<Cell, Face> sliced(table, range);
-      EXPECT_EQ(sliced.range(), range);
+      ASSERT_EQ(sliced.whole_blocks_in(Range<Cell>(0, 10'000)), range);
       std::vector<int> seen(rows.size(), 0);
-      for (const Id<RowSlice> s : sliced.slices()) {
+      for (const Id<RowSlice> s : sliced.slices_of(range)) {
         sliced.visit(s, View<Face, const T>(x.data(), faces), [&](Id<Cell> c, T sum) {
           const auto row = static_cast<std::size_t>(c.value());
           ++seen[row];
@@ -102,7 +102,7 @@ TYPED_TEST(SlicedIncidenceOf, adds_up_the_terms_of_its_rows) {
   const SlicedIncidence<Cell, Face> sliced(table_of(rows), Range<Cell>(0, 3'000));
   const auto term = [](Id<Cell> c, T sum) { return static_cast<Real>(sum) / (1 + c.value()); };
   BinnedSum all;
-  const Index count = sliced.slices().size();
+  const Index count = sliced.slices_of(Range<Cell>(0, 3'000)).size();
   ASSERT_GT(count, 7);
   for (const auto& slices : {Range<RowSlice>(0, 3), Range<RowSlice>(3, 3), Range<RowSlice>(3, count)})
     all.add(sliced.sum(slices, View<Face, const T>(x.data(), faces), term));
@@ -119,7 +119,7 @@ TEST(SlicedIncidence, visits_blocks_one_after_the_other_by_length) {
   std::vector<Index> order;
   const auto visit_all = [&](const SlicedIncidence<Cell, Face>& sliced) {
     order.clear();
-    for (const Id<RowSlice> s : sliced.slices())
+    for (const Id<RowSlice> s : sliced.slices_of(Range<Cell>(0, 5'000)))
       sliced.visit(s, View<Face, const Real>(x.data(), faces),
                    [&](Id<Cell> c, Real) { order.push_back(c.value()); });
   };
@@ -138,8 +138,36 @@ TEST(SlicedIncidence, visits_blocks_one_after_the_other_by_length) {
   EXPECT_EQ(order, expected);
 }
 
+/// Of rows 100 to 2,099, in blocks of 512 and one of 464.
+TEST(SlicedIncidence, has_whole_blocks_of_a_part) {
+  const Rows rows = random_rows(3'000, 0, 11);
+  const std::vector<Real> x = random_values<Real>();
+  const SlicedIncidence<Cell, Face> sliced(table_of(rows), Range<Cell>(100, 2'100));
+  const struct {
+    Range<Cell> wanted, whole;
+  } cases[] = {{Range<Cell>(0, 3'000), Range<Cell>(100, 2'100)},
+               {Range<Cell>(100, 612), Range<Cell>(100, 612)},
+               {Range<Cell>(101, 2'099), Range<Cell>(612, 1'636)},
+               {Range<Cell>(700, 2'100), Range<Cell>(1'124, 2'100)}};
+  for (const auto& [wanted, whole] : cases) {
+    EXPECT_EQ(sliced.whole_blocks_in(wanted), whole);
+    std::vector<int> seen(rows.size(), 0);
+    for (const Id<RowSlice> s : sliced.slices_of(whole))
+      sliced.visit(s, View<Face, const Real>(x.data(), faces),
+                   [&](Id<Cell> c, Real) { ++seen[static_cast<std::size_t>(c.value())]; });
+    for (Index c = 0; c < 3'000; ++c)
+      EXPECT_EQ(seen[static_cast<std::size_t>(c)], whole.contains(Id<Cell>(c)));
+  }
+  for (const auto& wanted : {Range<Cell>(101, 1'123), Range<Cell>(0, 100), Range<Cell>(2'100, 3'000)}) {
+    const Range<Cell> whole = sliced.whole_blocks_in(wanted);
+    EXPECT_TRUE(whole.empty());
+    EXPECT_EQ(whole.first(), wanted.first());
+  }
+}
+
 TEST(SlicedIncidence, may_be_of_no_rows) {
-  EXPECT_TRUE((SlicedIncidence<Cell, Face>(table_of({{1}, {2, 3}}), Range<Cell>(1, 1)).slices().empty()));
+  const SlicedIncidence<Cell, Face> sliced(table_of({{1}, {2, 3}}), Range<Cell>(1, 1));
+  EXPECT_TRUE(sliced.whole_blocks_in(Range<Cell>(0, 2)).empty());
 }
 
 }  // namespace

@@ -166,8 +166,6 @@ TEST(SlicedMatrix, sums_terms_that_are_given_the_differences) {
     EXPECT_EQ(sum.value(), expected.value());
   }
   EXPECT_EQ(visits, std::vector<int>(at(count), 4));
-  EXPECT_TRUE(matrix.has_blocks_of(Range<Cell>(border, count)));
-  EXPECT_FALSE(matrix.has_blocks_of(Range<Cell>(0, 64)));
 }
 
 /// What rows of equal length need no zeros for, nor others where as many of a length are within 64 rows.
@@ -211,9 +209,19 @@ TEST(SlicedMatrix, refuses_to_divide_a_block) {
   };
   visited(0, 70);
   visited(70, 200);
+  visited(64, 70);
+  visited(70, 134);
   visited(13, 13);
-  EXPECT_THROW(visited(0, 64), Error);
+  EXPECT_THROW(visited(0, 63), Error);
   EXPECT_THROW(visited(10, 200), Error);
+  const auto whole_in = [&](Index first, Index last) {
+    return matrix.whole_blocks_in(Range<Cell>(first, last));
+  };
+  EXPECT_EQ(whole_in(0, 200), Range<Cell>(0, 200));
+  EXPECT_EQ(whole_in(1, 199), Range<Cell>(64, 198));
+  EXPECT_EQ(whole_in(70, 140), Range<Cell>(70, 134));
+  EXPECT_TRUE(whole_in(1, 63).empty());
+  EXPECT_EQ(whole_in(1, 63).first(), 1);
 }
 
 TEST(SlicedMatrix, is_for_processors) {
