@@ -169,7 +169,7 @@ TEST(Operator, every_backend_gives_the_bits_of_the_serial_reference_on_a_mesh_la
   }
 }
 
-/// The rows that are sliced are those of the whole range.
+/// Whole blocks of its rows are read from slices, the others from the table.
 TEST(Operator, rotation_on_part_of_a_range_gives_the_bits_of_the_whole_and_leaves_the_rest) {
   const Mesh mesh(make_box(CellType::Tetrahedron, {12, 12, 12}));
   const Topology& t = mesh.topology();
