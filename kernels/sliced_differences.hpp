@@ -30,7 +30,7 @@ void visit_differences(const Executor& executor, const SlicedMatrix<E, E, Coeffi
   };
   const Range<E> whole = matrix.whole_blocks_in(rows);
   launch(Range<E>(rows.first(), whole.first()));
-  if (sum == nullptr || whole.empty()) {
+  if (!has_terms || sum == nullptr || whole.empty()) {
     matrix.add_differences(executor, whole, x, first, body);
   } else if constexpr (has_terms) {
     constexpr Index blocks_per_chunk = reduction_shape::chunk / sliced_matrix::rows_per_block;

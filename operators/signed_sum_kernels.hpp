@@ -53,7 +53,7 @@ void SignedSums<From, To>::visit(Range<From> wanted, View<To, const T> x, const 
     const Range<From> whole = sliced->whole_blocks_in(part);
     const Range<RowSlice> slices = sliced->slices_of(whole);
     by_table(Range<From>(part.first(), whole.first()));
-    if (sum == nullptr) {
+    if (!has_terms || sum == nullptr) {
       for_each_on_host(executor_, slices, [&](Id<RowSlice> s) { sliced->visit(s, x, body); });
     } else if constexpr (has_terms) {
       constexpr Index slices_per_chunk = reduction_shape::chunk / sliced_incidence::rows_per_slice;
