@@ -7,6 +7,7 @@
 #include <cmath>
 #include <span>
 
+#include "kernels/bfloat16.hpp"
 #include "kernels/error.hpp"
 #include "kernels/memory_use.hpp"
 #include "kernels/tensor3.hpp"
@@ -45,10 +46,10 @@ std::size_t averages_of(const CaseSettings& settings) {
 /// and prolongations have 3 entries a row. `of_unknown`: bytes of its fields.
 std::size_t bytes_of_multigrid(std::size_t unknowns, std::size_t entries,
                                std::size_t of_unknown = 4 * rounded_number) {
-  constexpr std::size_t entry = sizeof(Index) + sizeof(float);
-  const std::size_t of_levels = entries + 4 * unknowns, of_transfers = 6 * unknowns;
-  const std::size_t fields = unknowns * 6 / 5 * (of_unknown + 3 * sizeof(Index));
-  return (of_levels + of_transfers) * entry + fields + unknowns * number;
+  const std::size_t of_levels = (entries + 4 * unknowns) * (sizeof(Index) + sizeof(BFloat16)),
+                    of_transfers = 6 * unknowns * (sizeof(Index) + rounded_number);
+  const std::size_t fields = unknowns * 6 / 5 * (of_unknown + rounded_number + 3 * sizeof(Index));
+  return of_levels + of_transfers + fields + unknowns * number;
 }
 
 std::size_t bytes_of(const HeatCase& settings, const Mesh& mesh) {
