@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -57,25 +58,31 @@ std::filesystem::path temporary_of(const std::filesystem::path& path) {
   throw FileError(fmt::format("cannot write '{}': {}", path.string(), std::strerror(errno)));
 }
 
-void write_pieces(int file, const std::filesystem::path& path, std::span<const FilePiece> pieces) {
-  for (const FilePiece& piece : pieces)
-    if (!write_all(file, piece.bytes, piece.offset)) fail_to_write(path);
-}
-
 /// A new file of that size with these pieces, on disk once pieces have been added.
 void begin_file(const std::filesystem::path& path, std::uint64_t size, std::span<const FilePiece> pieces) {
   const Descriptor file(temporary_of(path), O_WRONLY | O_CREAT | O_TRUNC);
   if (file < 0 || ::ftruncate(file, static_cast<off_t>(size)) != 0) fail_to_write(path);
-  write_pieces(file, path, pieces);
+  for (const FilePiece& piece : pieces)
+    if (!write_all(file, piece.bytes, piece.offset)) fail_to_write(path);
 }
 
-/// Pieces that may lie over those of the beginning. The file systems that tell of a failed write late do so
-/// at the fsync.
-void add_to_file(const std::filesystem::path& path, std::span<const FilePiece> pieces) {
+/// Pieces that may lie over those of the beginning. All of them are asked for even where one cannot be
+/// written: other ranks may have a part in making them. The file systems that tell of a failed write late do
+/// so at the fsync.
+void add_to_file(const std::filesystem::path& path,
+                 const std::function<void(const WritePiece&)>& write_pieces) {
   const Descriptor file(temporary_of(path), O_WRONLY);
-  if (file < 0) fail_to_write(path);
-  write_pieces(file, path, pieces);
-  if (::fsync(file) != 0) fail_to_write(path);
+  int failure = file < 0 ? errno : 0;
+  write_pieces([&](const FilePiece& piece) {
+    if (failure == 0 && !write_all(file, piece.bytes, piece.offset)) failure = errno;
+  });
+  if (failure == 0 && ::fsync(file) != 0) failure = errno;
+  errno = failure;
+  if (failure != 0) fail_to_write(path);
+}
+
+void add_to_file(const std::filesystem::path& path, const FilePiece& piece) {
+  add_to_file(path, [&](const WritePiece& write) { write(piece); });
 }
 
 void give_name(const std::filesystem::path& path) {
@@ -90,8 +97,8 @@ void give_name(const std::filesystem::path& path) {
 void write_file_atomically(const std::filesystem::path& path, std::string_view bytes) {
   const FilePiece all{0, std::as_bytes(std::span(bytes))};
   try {
-    begin_file(path, bytes.size(), {&all, 1});
-    add_to_file(path, {});
+    begin_file(path, bytes.size(), {});
+    add_to_file(path, all);
     give_name(path);
   } catch (const FileError&) {
     std::remove(temporary_of(path).c_str());
@@ -100,7 +107,9 @@ void write_file_atomically(const std::filesystem::path& path, std::string_view b
 }
 
 void write_file_atomically(const std::filesystem::path& path, const Communicator& ranks,
-                           const FileOutline& outline, std::span<const FilePiece> pieces) {
+                           const FileOutline& outline,
+                           const std::function<void(const WritePiece&)>& write_pieces,
+                           const std::function<std::string()>& head) {
   const bool first = ranks.rank() == 0;
   std::vector<FilePiece> written;
   outline.visit_written([&](std::uint64_t offset, std::span<const std::byte> bytes) {
@@ -120,9 +129,12 @@ void write_file_atomically(const std::filesystem::path& path, const Communicator
     on_all([&] {
       if (first) begin_file(path, outline.size(), written);
     });
-    on_all([&] { add_to_file(path, pieces); });
+    on_all([&] { add_to_file(path, write_pieces); });
+    const std::string text = head();
     on_all([&] {
-      if (first) give_name(path);
+      if (!first) return;
+      if (!text.empty()) add_to_file(path, {0, std::as_bytes(std::span(text))});
+      give_name(path);
     });
   } catch (...) {
     if (first) std::remove(temporary_of(path).c_str());

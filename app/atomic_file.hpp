@@ -2,7 +2,8 @@
 #pragma once
 
 #include <filesystem>
-#include <span>
+#include <functional>
+#include <string>
 #include <string_view>
 
 #include "app/file_outline.hpp"
@@ -23,11 +24,17 @@ class FileError : public Error {
 /// cause; the old file is then untouched.
 void write_file_atomically(const std::filesystem::path& path, std::string_view bytes);
 
-/// The same by all ranks together: rank 0 begins the file with what its outline holds, and each rank puts its
-/// pieces where they belong. They must all see one file system. Throws on all ranks; on several ranks a
-/// SharedFailure.
+/// Puts a piece into a file; what goes wrong is told later.
+using WritePiece = std::function<void(const FilePiece&)>;
+
+/// The same by all ranks together: rank 0 begins the file with what its outline holds, each rank has
+/// `write_pieces` put its pieces where they belong, which may need all ranks together, and what `head` gives
+/// rank 0 after that is put at the beginning. They must all see one file system. Throws on all ranks; on
+/// several ranks a SharedFailure.
 void write_file_atomically(const std::filesystem::path& path, const Communicator& ranks,
-                           const FileOutline& outline, std::span<const FilePiece> pieces);
+                           const FileOutline& outline,
+                           const std::function<void(const WritePiece&)>& write_pieces,
+                           const std::function<std::string()>& head);
 
 /// Creates a directory and its parents where missing. Throws FileError naming the path and the cause.
 void make_directory(const std::filesystem::path& path);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <memory>
 #include <span>
 
 #include "app/checked_hdf5.hpp"
@@ -85,8 +86,8 @@ std::filesystem::path write_checkpoint(const std::filesystem::path& directory, c
   write_group(file, "/texts", checkpoint.texts, [&](const std::string& name, const std::string& text) {
     file.write(name, std::span(reinterpret_cast<const std::uint8_t*>(text.data()), text.size()));
   });
-  const auto write_shared = [&]<class T>(const std::string& name, const std::vector<T>& values) {
-    file.write_shares<T>(name, {values});
+  const auto write_shared = [&]<class T>(const std::string& name, const StateArray<T>& array) {
+    file.write_share<T>(name, array.size(), [&array] { return array.values(); });
   };
   write_group(file, "/arrays", checkpoint.arrays, write_shared);
   write_group(file, "/singles", checkpoint.singles, write_shared);
@@ -99,7 +100,8 @@ namespace {
 
 /// Of one that has no damage.
 Checkpoint read_verified(const std::filesystem::path& path, const Communicator& ranks) {
-  const Hdf5Reader file(path);
+  const auto shared_file = std::make_shared<const Hdf5Reader>(path);
+  const Hdf5Reader& file = *shared_file;
   Checkpoint checkpoint;
   checkpoint.step = read_one<std::int64_t>(file, "/step");
   checkpoint.time = read_one<double>(file, "/time");
@@ -113,11 +115,17 @@ Checkpoint read_verified(const std::filesystem::path& path, const Communicator& 
     const auto bytes = file.read<std::uint8_t>("/texts/" + name);
     checkpoint.texts[name] = std::string(bytes.begin(), bytes.end());
   }
-  const auto read_arrays = [&]<class T>(const std::string& group, std::map<std::string, std::vector<T>>& to) {
+  const auto read_arrays = [&]<class T>(const std::string& group, std::map<std::string, StateArray<T>>& to) {
     for (const auto& name : file.members(group)) {
       const std::string path_in_file = group + "/" + name;
       const Slabs slabs(file.rows(path_in_file), 1, ranks.ranks());
-      to[name] = file.read_rows<T>(path_in_file, slabs.first(ranks.rank()), slabs.size(ranks.rank()));
+      const std::int64_t first = slabs.first(ranks.rank()), size = slabs.size(ranks.rank());
+      to[name] =
+          StateArray<T>(static_cast<std::size_t>(size), [&ranks, shared_file, path_in_file, first, size] {
+            std::vector<T> values;
+            together(ranks, [&] { values = shared_file->read_rows<T>(path_in_file, first, size); });
+            return values;
+          });
     }
   };
   read_arrays("/arrays", checkpoint.arrays);

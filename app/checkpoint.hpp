@@ -9,19 +9,20 @@
 #include <vector>
 
 #include "mesh/communicator.hpp"
+#include "physics/state_array.hpp"
 
 namespace curlew {
 
 /// The state of a run, complete enough to continue to the same bits. Names are the caller's. On several ranks
-/// each has its slabs of the arrays (mesh/slabs.hpp), and all have the rest.
+/// each has its slabs of the arrays, and all have the rest.
 struct Checkpoint {
   std::int64_t step = 0;
   double time = 0;  ///< [s]
   std::map<std::string, double> numbers;
   std::map<std::string, std::int64_t> integers;
   std::map<std::string, std::string> texts;
-  std::map<std::string, std::vector<double>> arrays;
-  std::map<std::string, std::vector<float>> singles;  ///< arrays in single precision
+  std::map<std::string, StateArray<double>> arrays;
+  std::map<std::string, StateArray<float>> singles;  ///< arrays in single precision
   bool operator==(const Checkpoint&) const = default;
 };
 
@@ -34,8 +35,9 @@ struct Checkpoint {
 std::filesystem::path write_checkpoint(const std::filesystem::path& directory, const Checkpoint& checkpoint,
                                        const Communicator& ranks = *one_rank());
 
-/// Reads and verifies a checkpoint, by all ranks together. Throws InputError naming the file and the damage,
-/// on several ranks SharedFailure.
+/// Verifies a checkpoint and reads it, by all ranks together; arrays are read when they are asked for, and
+/// the file stays open till then. Throws InputError naming the file and the damage, on several ranks
+/// SharedFailure.
 Checkpoint read_checkpoint(const std::filesystem::path& path, const Communicator& ranks = *one_rank());
 
 struct FoundCheckpoint {

@@ -191,7 +191,8 @@ FlowStepReport start_flow(IncompressibleFlow& flow, const FlowCase& settings) {
       require_checkpoint_of(flow_method_names[at(int(settings.method))], flow.mesh().unfolded(), earlier,
                             path);
     });
-    const std::vector<Real> flux = from_slabs<Face>(domain, std::span(earlier.arrays.at("flux")));
+    const std::vector<Real> slab = earlier.arrays.at("flux").values(),
+                            flux = from_slabs<Face>(domain, std::span(slab));
     return flow.start(std::span(flux), time);
   }
   if (settings.initial_velocity) return flow.start(*settings.initial_velocity, time);
@@ -242,8 +243,10 @@ Checkpoint FlowSimulation::checkpoint() const {
     const std::string prefix = average_prefix + average.name;
     checkpoint.numbers[prefix] = average.face_velocity.duration();
     const Domain& domain = flow_->mesh().domain();
-    checkpoint.arrays[prefix + ".face_velocity"] = numbers_in_slabs(domain, average.face_velocity.mean());
-    checkpoint.arrays[prefix + ".pressure"] = numbers_in_slabs(domain, average.pressure.mean());
+    checkpoint.arrays[prefix + ".face_velocity"] = StateArray<Real>(
+        slab_size<Face>(domain, 3), [&] { return numbers_in_slabs(domain, average.face_velocity.mean()); });
+    checkpoint.arrays[prefix + ".pressure"] = StateArray<Real>(
+        slab_size<Cell>(domain), [&] { return numbers_in_slabs(domain, average.pressure.mean()); });
   }
   return checkpoint;
 }
@@ -263,7 +266,7 @@ void FlowSimulation::resume(const Checkpoint& checkpoint, const std::string& pat
     if (duration == checkpoint.numbers.end()) continue;  // a monitor that is new: it begins here
     const auto resumed = [&](auto& mean_in_time, const std::string& name) {
       auto mean = alike(mean_in_time.mean());
-      numbers_from_slabs(flow_->mesh().domain(), checkpoint.arrays.at(prefix + name), mean);
+      numbers_from_slabs(flow_->mesh().domain(), checkpoint.arrays.at(prefix + name).values(), mean);
       mean_in_time.resume(duration->second, mean);
     };
     resumed(average.face_velocity, ".face_velocity");

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "app/atomic_file.hpp"
-#include "app/checksum.hpp"
 #include "app/hdf5_outline_driver.hpp"
 #include "kernels/error.hpp"
 #include "mesh/slabs.hpp"
@@ -148,10 +147,24 @@ void Hdf5Writer::write_shares(const std::string& name, std::initializer_list<std
   std::uint64_t size = 0;
   for (std::size_t k = 0; const Stretch& stretch : stretches_of(ranks_, counts)) {
     const auto before = size + static_cast<std::uint64_t>(stretch.before);
-    shares_.push_back({offsets_.size(), before * sizeof(T), std::as_bytes(shares.begin()[k++])});
+    shares_.push_back({offsets_.size(), before * sizeof(T),
+                       [share = shares.begin()[k++]](const UseBytes& use) { use(std::as_bytes(share)); }});
     size += static_cast<std::uint64_t>(stretch.total);
   }
   offsets_.push_back(first_ ? create(name, native_type<T>(), size, columns, nullptr) : 0);
+}
+
+template <class T>
+void Hdf5Writer::write_share(const std::string& name, std::size_t size,
+                             std::function<std::vector<T>()> make) {
+  const Stretch stretch = stretches_of(ranks_, std::array{static_cast<std::int64_t>(size)})[0];
+  shares_.push_back({offsets_.size(), static_cast<std::uint64_t>(stretch.before) * sizeof(T),
+                     [make = std::move(make)](const UseBytes& use) {
+                       const std::vector<T> values = make();
+                       use(std::as_bytes(std::span(values)));
+                     }});
+  const auto total = static_cast<std::uint64_t>(stretch.total);
+  offsets_.push_back(first_ ? create(name, native_type<T>(), total, 1, nullptr) : 0);
 }
 
 template void Hdf5Writer::write(const std::string&, std::span<const double>, int);
@@ -170,6 +183,9 @@ template void Hdf5Writer::write_shares(const std::string&,
                                        std::initializer_list<std::span<const std::int32_t>>, int);
 template void Hdf5Writer::write_shares(const std::string&,
                                        std::initializer_list<std::span<const std::uint8_t>>, int);
+
+template void Hdf5Writer::write_share(const std::string&, std::size_t, std::function<std::vector<double>()>);
+template void Hdf5Writer::write_share(const std::string&, std::size_t, std::function<std::vector<float>()>);
 
 void Hdf5Writer::write_attribute(const std::string& object, const std::string& name,
                                  std::span<const std::int64_t> values) {
@@ -196,10 +212,7 @@ void Hdf5Writer::write_attribute(const std::string& object, const std::string& n
   if (attribute.invalid() || H5Awrite(attribute, type, values) < 0) fail(object);
 }
 
-std::uint32_t Hdf5Writer::checksum(std::span<const FilePiece> pieces) const {
-  std::vector<PieceChecksum> mine;
-  for (const FilePiece& piece : pieces)
-    mine.push_back({piece.offset, piece.bytes.size(), add_to_checksum(0, piece.bytes)});
+std::uint32_t Hdf5Writer::checksum(std::span<const PieceChecksum> mine) const {
   std::uint32_t checksum = 0;
   std::uint64_t offset = user_block_;
   std::vector<std::byte> buffer(1 << 20);
@@ -223,18 +236,23 @@ std::uint32_t Hdf5Writer::checksum(std::span<const FilePiece> pieces) const {
 void Hdf5Writer::commit(const Head& head) {
   if (file_ >= 0 && H5Fclose(std::exchange(file_, H5I_INVALID_HID)) < 0) fail("");
   broadcast(ranks_, offsets_);
-  std::vector<FilePiece> pieces;
-  for (const Share& share : shares_) {
-    if (!share.bytes.empty()) pieces.push_back({offsets_[share.dataset] + share.before, share.bytes});
-  }
-  if (head) {
-    const std::uint32_t of_all = checksum(pieces);
-    if (first_) {
-      const std::string text = head(outline_.size() - user_block_, of_all);
-      outline_.write(0, std::as_bytes(std::span(text)));
+  std::vector<PieceChecksum> written;
+  const auto write_shares = [&](const WritePiece& write) {
+    for (const Share& share : shares_) {
+      share.with_bytes([&](std::span<const std::byte> bytes) {
+        if (bytes.empty()) return;
+        const std::uint64_t offset = offsets_[share.dataset] + share.before;
+        if (head) written.push_back({offset, bytes.size(), add_to_checksum(0, bytes)});
+        write({offset, bytes});
+      });
     }
-  }
-  write_file_atomically(path_, ranks_, outline_, pieces);
+  };
+  const auto text_of_head = [&]() -> std::string {
+    if (!head) return {};
+    const std::uint32_t of_all = checksum(written);
+    return first_ ? head(outline_.size() - user_block_, of_all) : std::string();
+  };
+  write_file_atomically(path_, ranks_, outline_, write_shares, text_of_head);
 }
 
 void Hdf5Writer::fail(const std::string& object) const {

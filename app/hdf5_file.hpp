@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "app/checksum.hpp"
 #include "app/file_outline.hpp"
 #include "mesh/communicator.hpp"
 
@@ -46,6 +47,10 @@ class Hdf5Writer {
   template <class T>
   void write_shares(const std::string& name, std::initializer_list<std::span<const T>> shares,
                     int columns = 1);
+  /// The same of one share of each rank, in one column, of `size` values that commit() has `make()` give: of
+  /// several such shares no more than one is in memory. `make` may need all ranks together.
+  template <class T>
+  void write_share(const std::string& name, std::size_t size, std::function<std::vector<T>()> make);
   /// Gives a group or dataset an attribute: a row of integers, or a text (not empty) of fixed length.
   void write_attribute(const std::string& object, const std::string& name,
                        std::span<const std::int64_t> values);
@@ -58,11 +63,12 @@ class Hdf5Writer {
   void commit(const Head& head = {});
 
  private:
+  using UseBytes = std::function<void(std::span<const std::byte>)>;
   /// One share of a dataset.
   struct Share {
     std::size_t dataset;   // in offsets_
     std::uint64_t before;  // bytes of the dataset before it
-    std::span<const std::byte> bytes;
+    std::function<void(const UseBytes&)> with_bytes;
   };
 
   [[noreturn]] void fail(const std::string& object) const;
@@ -71,7 +77,8 @@ class Hdf5Writer {
                        const void* values);
   void write_attribute(const std::string& object, const std::string& name, hid_t type, hid_t space,
                        const void* values);
-  std::uint32_t checksum(std::span<const FilePiece> pieces) const;
+  /// Of the outline with pieces of all ranks. By all ranks together; rank 0 knows.
+  std::uint32_t checksum(std::span<const PieceChecksum> mine) const;
 
   std::filesystem::path path_;
   const Communicator& ranks_;

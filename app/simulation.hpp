@@ -41,6 +41,7 @@ class Simulation {
   /// was written by another model, on another mesh, or does not fit the case. On several ranks each has its
   /// slabs of the arrays.
   virtual void resume(const Checkpoint& checkpoint, const std::string& path) = 0;
+  /// Of the present state, to be written before the next step.
   virtual Checkpoint checkpoint() const = 0;
 
   virtual Real time() const = 0;           ///< [s]

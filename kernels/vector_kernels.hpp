@@ -35,6 +35,17 @@ struct LinearCombinationOnEntity {
   CURLEW_HOST_DEVICE void operator()(Id<E> i) const { y[i] = times(a, x[i]) + times(b, y[i]); }
 };
 
+/// z = a x + b y.
+template <class E, class T = Real>
+struct SetLinearCombinationOnEntity {
+  Real a;
+  View<E, const T> x;
+  Real b;
+  View<E, const T> y;
+  View<E, T> z;
+  CURLEW_HOST_DEVICE void operator()(Id<E> i) const { z[i] = times(a, x[i]) + times(b, y[i]); }
+};
+
 /// y = x.
 template <class E, class T = Real>
 struct CopyOnEntity {
@@ -99,6 +110,16 @@ void linear_combination(Real a, const F& x, Real b, F& y) {
           "linear combination of fields of different length: " + x.name() + ", " + y.name());
   for_each(x.executor(), x.range(),
            LinearCombinationOnEntity<typename F::Entity, typename F::Value>{a, x.view(), b, y.view()});
+}
+
+/// z = a x + b y for fields of one kind.
+template <class F>
+void set_linear_combination(Real a, const F& x, Real b, const F& y, F& z) {
+  REQUIRE(x.size() == y.size() && x.size() == z.size(), "linear combination of fields of different length: " +
+                                                            x.name() + ", " + y.name() + ", " + z.name());
+  for_each(x.executor(), x.range(),
+           SetLinearCombinationOnEntity<typename F::Entity, typename F::Value>{a, x.view(), b, y.view(),
+                                                                               z.view()});
 }
 
 /// y = x for fields of one kind.

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "kernels/error.hpp"
@@ -74,6 +75,14 @@ std::vector<T> as_values(const std::vector<std::byte>& bytes) {
 
 }  // namespace detail
 
+/// How many values this rank's slab has, of all entities with `columns` each.
+template <class E>
+std::size_t slab_size(const Domain& domain, int columns = 1) {
+  const Communicator& communicator = domain.communicator();
+  const Slabs slabs(domain.halo<E>().total(), columns, communicator.ranks());
+  return static_cast<std::size_t>(slabs.size(communicator.rank()) * columns);
+}
+
 /// This rank's slab of values of all entities, `columns` each; those that ranks have of ghosts are passed
 /// over.
 template <class E, class T>
@@ -87,6 +96,15 @@ std::vector<T> in_slabs(const Domain& domain, std::span<const T> values, int col
   return detail::as_values<T>(detail::items_to_slabs(
       communicator, Slabs(halo.total(), columns, communicator.ranks()), detail::places_of(halo, halo.owned()),
       std::as_bytes(values.first(width * at(halo.owned().size()))), width * sizeof(T)));
+}
+
+/// The same; on one rank without a copy.
+template <class E, class T>
+std::vector<T> in_slabs(const Domain& domain, std::vector<T>&& values, int columns = 1) {
+  if (domain.communicator().ranks() > 1) return in_slabs<E>(domain, std::span<const T>(values), columns);
+  REQUIRE(values.size() == slab_size<E>(domain, columns),
+          "values to share are not those of the rank's entities");
+  return std::move(values);
 }
 
 /// As in_slabs(): one list for each entity that a rank owns.
@@ -126,12 +144,11 @@ template <class E, class T>
 std::vector<T> from_slabs(const Domain& domain, std::span<const T> slab, int columns = 1) {
   const Halo<E>& halo = domain.halo<E>();
   const Communicator& communicator = domain.communicator();
-  const Slabs slabs(halo.total(), columns, communicator.ranks());
-  const std::int64_t expected = slabs.size(communicator.rank()) * columns;
-  if (communicator.maximum(std::ssize(slab) != expected ? 1 : 0) > 0) {
+  if (communicator.maximum(slab.size() != slab_size<E>(domain, columns) ? 1 : 0) > 0) {
     throw InputError("stored values do not fit the mesh: expected " + std::to_string(halo.total() * columns));
   }
   if (communicator.ranks() == 1) return {slab.begin(), slab.end()};
+  const Slabs slabs(halo.total(), columns, communicator.ranks());
   return rows_of_slabs(communicator, slabs, slab, detail::places_of(halo, halo.all()), columns);
 }
 
@@ -139,10 +156,15 @@ std::vector<T> from_slabs(const Domain& domain, std::span<const T> slab, int col
 template <class F>
 std::vector<Real> numbers_in_slabs(const Domain& domain, const F& field) {
   constexpr int components = sizeof(typename F::Value) / sizeof(Real);
-  const std::vector<typename F::Value> values = field.to_host();
-  std::vector<Real> numbers(values.size() * components);
-  if (!numbers.empty()) std::memcpy(numbers.data(), values.data(), numbers.size() * sizeof(Real));
-  return in_slabs<typename F::Entity>(domain, std::span<const Real>(numbers), components);
+  std::vector<typename F::Value> values = field.to_host();
+  if constexpr (components == 1) {
+    return in_slabs<typename F::Entity>(domain, std::move(values));
+  } else {
+    std::vector<Real> numbers(values.size() * components);
+    if (!numbers.empty()) std::memcpy(numbers.data(), values.data(), numbers.size() * sizeof(Real));
+    values = {};
+    return in_slabs<typename F::Entity>(domain, std::move(numbers), components);
+  }
 }
 
 /// The reverse, as from_slabs().

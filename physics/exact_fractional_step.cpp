@@ -333,11 +333,11 @@ void ExactFractionalStep::settle(PrimalCochain<Face>& flux) {
 
 void ExactFractionalStep::add_to(FlowState& state) const {
   state.numbers["quantum"] = quantum_;
-  state.arrays["last_change"] = numbers_in_slabs(mesh_.domain(), last_change_);
+  store(mesh_.domain(), last_change_, "last_change", state);
   const std::vector<Real> loops = last_loops_.to_host();
   for (std::size_t l = 0; l < loops.size(); ++l) state.numbers[name_of_loop(l)] = loops[l];
-  StreamVectors<float> change = alike(solver_.like());
-  store(mesh_.domain(), changes_, change, "streamfunction_change", state);
+  store(
+      mesh_.domain(), changes_, [this] { return alike(solver_.like()); }, "streamfunction_change", state);
 }
 
 void ExactFractionalStep::resume_from(const FlowState& state) {
@@ -352,7 +352,7 @@ void ExactFractionalStep::resume_from(const FlowState& state) {
   std::vector<Real> loops;
   for (std::size_t l = 0; l < loops_.size(); ++l) loops.push_back(number(name_of_loop(l)));
   if (!fits) throw InputError("the earlier run was not one of the exact fractional step on this mesh");
-  numbers_from_slabs(mesh_.domain(), array->second, last_change_);
+  numbers_from_slabs(mesh_.domain(), array->second.values(), last_change_);
   last_loops_.copy_from_host(loops);
   quantum_ = quantum;
   boundaries_.set_quantum(quantum_);

@@ -13,12 +13,13 @@ std::string name_of_loop(const std::string& name, std::size_t loop) {
 
 }  // namespace
 
-void store_change(const Domain& domain, const FaceVectors<float>& x, const std::string& name,
+void store_change(const Domain& domain, std::function<FaceVectors<float>()> change, const std::string& name,
                   FlowState& state) {
-  std::vector<float> numbers;
-  numbers.reserve(3 * at(x.size()));
-  for (const Vector4<float>& v : x.to_host()) numbers.insert(numbers.end(), {v.x, v.y, v.z});
-  state.singles[name] = in_slabs<Face>(domain, std::span<const float>(numbers), 3);
+  state.singles[name] = StateArray<float>(slab_size<Face>(domain, 3), [&domain, change = std::move(change)] {
+    std::vector<float> numbers;
+    for (const Vector4<float>& v : change().to_host()) numbers.insert(numbers.end(), {v.x, v.y, v.z});
+    return in_slabs<Face>(domain, std::move(numbers), 3);
+  });
 }
 
 void restore_change(const Domain& domain, const FlowState& state, const std::string& name,
@@ -30,11 +31,14 @@ void restore_change(const Domain& domain, const FlowState& state, const std::str
   x.copy_from_host(values);
 }
 
-void store_change(const Domain& domain, const StreamVectors<float>& x, const std::string& name,
+void store_change(const Domain& domain, std::function<StreamVectors<float>()> change, const std::string& name,
                   FlowState& state) {
-  state.singles[name + ".stream"] = in_slabs<Edge>(domain, std::span<const float>(x.stream.to_host()));
-  store_change(domain, x.velocity, name + ".velocity", state);
-  const std::vector<Real> loops = x.loop.to_host();
+  const std::vector<Real> loops = change().loop.to_host();
+  state.singles[name + ".stream"] = StateArray<float>(slab_size<Edge>(domain), [&domain, change] {
+    return in_slabs<Edge>(domain, change().stream.to_host());
+  });
+  const std::function velocity = [change]() -> FaceVectors<float> { return std::move(change().velocity); };
+  store_change(domain, velocity, name + ".velocity", state);
   for (std::size_t l = 0; l < loops.size(); ++l) state.numbers[name_of_loop(name, l)] = loops[l];
 }
 

@@ -221,6 +221,7 @@ FlowStepReport FractionalStep::begin(Real time) {
   momentum_.apply_mass(now_.flux, now_.mass_flux);
   kinetic_energy_ = inner_product(now_.mass_flux, now_.flux) / 2;
   previous_kinetic_energy_ = kinetic_energy_;
+  courant_rate_ = courant_rate_of(now_.flux);
   return finish_report(report);
 }
 
@@ -246,7 +247,7 @@ FlowStepReport& FractionalStep::finish_report(FlowStepReport& report) {
   const DivergenceNorms divergence = projection_.divergence_of(now_.flux);
   report.divergence_max = divergence.max;
   report.divergence_l2 = divergence.l2;
-  report.courant = last_step_ * courant_rate();
+  report.courant = last_step_ * courant_rate_;
   report.kinetic_energy = settings_.density * kinetic_energy_;
   return report;
 }
@@ -282,10 +283,9 @@ void FractionalStep::bring_pressure_up_to_date() const {
 
 template <class F>
 void FractionalStep::extrapolate(F Level::*member, Real time, F& value) const {
-  copy(now_.*member, value);
-  if (!has_history() || time == now_.inner_time) return;
+  if (!has_history() || time == now_.inner_time) return copy(now_.*member, value);
   const Real ahead = (time - now_.inner_time) / (now_.inner_time - before_.inner_time);
-  linear_combination(-ahead, before_.*member, 1 + ahead, value);
+  set_linear_combination(-ahead, before_.*member, 1 + ahead, now_.*member, value);
 }
 template void FractionalStep::extrapolate(DualCochain<Cell> Level::*, Real, DualCochain<Cell>&) const;
 template void FractionalStep::extrapolate(DualCochain<Face> Level::*, Real, DualCochain<Face>&) const;
@@ -299,13 +299,14 @@ FlowStepReport FractionalStep::advance(Real step) {
     take_step(step, report);
     const Real energy = inner_product(next_.mass_flux, next_.flux) / 2;
     if (!std::isfinite(energy)) throw DivergedError("the velocity is not a number");
-    const Real courant = step * courant_rate_of(next_.flux);
+    const Real courant_rate = courant_rate_of(next_.flux), courant = step * courant_rate;
     if (settings_.convection != ConvectionScheme::None && courant > hopeless_courant) {
       throw DivergedError(fmt::format("the Courant number reached {:.3g}: the flow has blown up", courant));
     }
     find_convection(next_, report);
     previous_kinetic_energy_ = kinetic_energy_;
     kinetic_energy_ = energy;
+    courant_rate_ = courant_rate;
   } catch (const DivergedError& error) {
     mean_flow_force_ = force_before;
     throw DivergedError(fmt::format("step {} to t = {:.9g} s failed: {}; {}", steps_ + 1, time_ + step,
@@ -358,10 +359,6 @@ std::string FractionalStep::where_it_fails() const {
   return fmt::format("the velocity before it is largest {}, {:.6g} m/s", place(fastest), largest);
 }
 
-Real FractionalStep::courant_rate() const {
-  return courant_rate_of(now_.flux);
-}
-
 Real FractionalStep::courant_rate_of(const PrimalCochain<Face>& flux) const {
   exchange_ghosts(mesh_.domain(), flux);
   return maximum(executor_, mesh_.domain().halo<Cell>().owned(),
@@ -398,8 +395,8 @@ FlowState FractionalStep::state() const {
     store(domain, now_.pressure, "pressure", state);
     store(domain, before_.pressure, "previous_pressure", state);
   }
-  DualCochain<Cell> change = alike(pressure_);
-  store(domain, pressure_changes_, change, "pressure_change", state);
+  store(
+      domain, pressure_changes_, [this] { return alike(pressure_); }, "pressure_change", state);
   momentum_.add_to(state);
   add_to(state);
   return state;
@@ -440,6 +437,7 @@ void FractionalStep::resume(const FlowState& state) {
   mean_flow_force_ = number("mean_flow_force");
   previous_kinetic_energy_ = number("previous_kinetic_energy");
   kinetic_energy_ = inner_product(now_.mass_flux, now_.flux) / 2;
+  courant_rate_ = courant_rate_of(now_.flux);
   extrapolate(&Level::rate, time_, rate_);
   pressure_known_ = number("pressure_known") != 0;
   exchange_ghosts(mesh_.domain(), now_.flux, now_.velocity, pressure_);

@@ -22,7 +22,7 @@ class FractionalStep : public IncompressibleFlow {
 
   Real time() const override { return time_; }
   std::int64_t steps() const override { return steps_; }
-  Real courant_rate() const override;
+  Real courant_rate() const override { return courant_rate_; }
   const Mesh& mesh() const override { return mesh_; }
   const FlowSettings& settings() const override { return settings_; }
   const PrimalCochain<Face>& flux() const override { return now_.flux; }
@@ -146,6 +146,7 @@ class FractionalStep : public IncompressibleFlow {
   std::int64_t steps_ = 0;
   Real mean_flow_force_ = 0;                               // [m/s2]
   Real kinetic_energy_ = 0, previous_kinetic_energy_ = 0;  // 1/2 U . M U [m5/s2]
+  Real courant_rate_ = 0;                                  // [1/s]
 };
 
 }  // namespace curlew

@@ -46,8 +46,8 @@ void HeatHistory::renew() {
 }
 
 void HeatHistory::add_to(RunState& state) const {
-  PrimalCochain<Node> change(executor_, extent_, "change", "K");
-  store(domain_, changes_, change, name_in_state, state);
+  const auto make = [this] { return PrimalCochain<Node>(executor_, extent_, "change", "K"); };
+  store(domain_, changes_, make, name_in_state, state);
 }
 
 void HeatHistory::resume_from(const RunState& state) {

@@ -28,7 +28,7 @@ struct FlowStepReport {
 /// in the cells. docs/incompressible-flow.md.
 ///
 /// On a mesh divided among ranks every rank has the values of its part, with an executor among the ranks; all
-/// calls but accessors are made by all ranks together, and pressure() and courant_rate() as well. The bits
+/// calls but accessors are made by all ranks together, and pressure() as well. The bits
 /// are those of one rank. Ghosts of fluxes, velocities and pressure are up to date after every call.
 class IncompressibleFlow {
  public:

@@ -74,10 +74,10 @@ void MomentumSolver::forget() {
 }
 
 void MomentumSolver::add_to(FlowState& state) const {
-  Change change = alike(solver_.like());
-  store(domain_, solve_history_, change, "momentum_change", state);
-  store(domain_, close_history_, change, "tangential_change", state);
-  store(domain_, transposed_history_, change, "convection_change", state);
+  const auto make = [this] { return alike(solver_.like()); };
+  store(domain_, solve_history_, make, "momentum_change", state);
+  store(domain_, close_history_, make, "tangential_change", state);
+  store(domain_, transposed_history_, make, "convection_change", state);
 }
 
 void MomentumSolver::resume_from(const FlowState& state) {

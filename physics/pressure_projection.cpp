@@ -13,37 +13,25 @@ namespace curlew {
 
 namespace {
 
-struct OutflowOfCell {
+/// The square of what flows through the faces of a cell; sets what flows out of it in all.
+struct TotalSquaredOfCell {
   Incidence<Cell, Face> faces_of;
   View<Face, const Real> flux;
-  CURLEW_HOST_DEVICE Real net(Id<Cell> c) const {
-    Real sum = 0;
-    for (const auto [f, sign] : faces_of[c]) sum += sign * flux[f];
-    return sum;
-  }
-  CURLEW_HOST_DEVICE Real total(Id<Cell> c) const {
-    Real sum = 0;
-    for (const auto [f, sign] : faces_of[c]) sum += flux[f] < 0 ? -flux[f] : flux[f];
-    return sum;
-  }
-};
-
-struct NetSquaredOfCell {
-  OutflowOfCell outflow;
-  CURLEW_HOST_DEVICE Real operator()(Id<Cell> c) const { return outflow.net(c) * outflow.net(c); }
-};
-
-struct TotalSquaredOfCell {
-  OutflowOfCell outflow;
-  CURLEW_HOST_DEVICE Real operator()(Id<Cell> c) const { return outflow.total(c) * outflow.total(c); }
-};
-
-struct NetMagnitudeOfCell {
-  OutflowOfCell outflow;
+  View<Cell, Real> net_outflow;
   CURLEW_HOST_DEVICE Real operator()(Id<Cell> c) const {
-    const Real net = outflow.net(c);
-    return net < 0 ? -net : net;
+    Real net = 0, total = 0;
+    for (const auto [f, sign] : faces_of[c]) {
+      net += sign * flux[f];
+      total += flux[f] < 0 ? -flux[f] : flux[f];
+    }
+    net_outflow[c] = net;
+    return total * total;
   }
+};
+
+struct MagnitudeOfCell {
+  View<Cell, const Real> value;
+  CURLEW_HOST_DEVICE Real operator()(Id<Cell> c) const { return value[c] < 0 ? -value[c] : value[c]; }
 };
 
 struct NegatedOnCell {
@@ -173,7 +161,6 @@ PressureProjection::PressureProjection(const Executor& executor, const Mesh& mes
       mesh_(mesh),
       boundaries_(boundaries),
       mass_(mass),
-      divergence_(executor, mesh.topology()),
       faces_of_cell_(mesh.topology().faces_of_cell()),
       cells_of_face_(mesh.topology().cells_of_face()),
       inverse_star_(executor, mesh.domain().extent<Face>(), "inverse star", "1"),
@@ -229,12 +216,9 @@ SolveReport PressureProjection::solve(ResidualScale scale, DualCochain<Cell>& p,
 
 SolveReport PressureProjection::project(Real a, PrimalCochain<Face>& flux, DualCochain<Cell>& p,
                                         SolutionHistory<DualCochain<Cell>>* history) {
-  exchange_ghosts(mesh_.domain(), flux);
-  const OutflowOfCell outflow{faces_of_cell_.view(executor_.space()), std::as_const(flux).view()};
   ResidualScale scale;
-  scale.reference = a * std::sqrt(sum(executor_, p.owned(), TotalSquaredOfCell{outflow}));
+  scale.reference = a * set_outflow(flux);
   scale.rounding = 4 * std::numeric_limits<Real>::epsilon() * scale.reference;
-  divergence_.apply(flux, outflow_);
   for_each(executor_, p.range(), NegatedOnCell{a, outflow_.view()});
   const SolveReport report = solve(scale, p, history);
   for_each(executor_, flux.range(),
@@ -251,12 +235,9 @@ void PressureProjection::remove_gradient(DualCochain<Face>& r, PrimalCochain<Fac
                                          SolveReport& report) {
   z.fill(0);
   divide_by_star(r, z);
-  exchange_ghosts(mesh_.domain(), z);
-  const OutflowOfCell outflow{faces_of_cell_.view(executor_.space()), std::as_const(z).view()};
   ResidualScale scale;
-  scale.reference = std::sqrt(sum(executor_, p.owned(), TotalSquaredOfCell{outflow}));
+  scale.reference = set_outflow(z);
   scale.rounding = 4 * std::numeric_limits<Real>::epsilon() * scale.reference;
-  divergence_.apply(z, outflow_);
   correction_.fill(0);
   report.iterations += solve(scale, correction_).iterations;
   for_each(executor_, r.range(),
@@ -302,15 +283,19 @@ SolveReport PressureProjection::solve_mass(const DualCochain<Face>& r, PrimalCoc
   return report;
 }
 
-DivergenceNorms PressureProjection::divergence_of(const PrimalCochain<Face>& flux) {
+Real PressureProjection::set_outflow(const PrimalCochain<Face>& flux) {
   exchange_ghosts(mesh_.domain(), flux);
-  const OutflowOfCell outflow{faces_of_cell_.view(executor_.space()), flux.view()};
-  const Range<Cell> cells = outflow_.owned();
-  const Real total = std::sqrt(sum(executor_, cells, TotalSquaredOfCell{outflow}));
+  return std::sqrt(
+      sum(executor_, outflow_.owned(),
+          TotalSquaredOfCell{faces_of_cell_.view(executor_.space()), flux.view(), outflow_.view()}));
+}
+
+DivergenceNorms PressureProjection::divergence_of(const PrimalCochain<Face>& flux) {
+  const Real total = set_outflow(flux);
   if (!(total > 0)) return {};
   DivergenceNorms norms;
-  norms.l2 = std::sqrt(sum(executor_, cells, NetSquaredOfCell{outflow})) / total;
-  norms.max = maximum(executor_, cells, NetMagnitudeOfCell{outflow}) /
+  norms.l2 = std::sqrt(inner_product(outflow_, outflow_)) / total;
+  norms.max = maximum(executor_, outflow_.owned(), MagnitudeOfCell{std::as_const(outflow_).view()}) /
               (total / std::sqrt(static_cast<Real>(mesh_.domain().halo<Cell>().total())));
   return norms;
 }

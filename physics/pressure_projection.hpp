@@ -64,6 +64,8 @@ class PressureProjection {
   /// Takes from r the gradient that a pressure balances, and gives it to p; z = S⁻¹ r after that.
   void remove_gradient(DualCochain<Face>& r, PrimalCochain<Face>& z, DualCochain<Cell>& p,
                        SolveReport& report);
+  /// Sets outflow_ to D U and gives the l2 norm of | |D| |U| |.
+  Real set_outflow(const PrimalCochain<Face>& flux);
   SolveReport solve(ResidualScale scale, DualCochain<Cell>& p,
                     SolutionHistory<DualCochain<Cell>>* history = nullptr);
 
@@ -71,7 +73,6 @@ class PressureProjection {
   const Mesh& mesh_;
   const FlowBoundaries& boundaries_;
   const FluxMass& mass_;
-  Divergence divergence_;
   IncidenceTable<Cell, Face> faces_of_cell_;
   IncidenceTable<Face, Cell> cells_of_face_;
 

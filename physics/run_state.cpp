@@ -16,12 +16,12 @@ const Value& found_in(const std::map<std::string, Value>& values, const std::str
 
 }  // namespace
 
-const std::vector<Real>& array_of(const RunState& state, const std::string& name) {
-  return found_in(state.arrays, name);
+std::vector<Real> array_of(const RunState& state, const std::string& name) {
+  return found_in(state.arrays, name).values();
 }
 
-const std::vector<float>& singles_of(const RunState& state, const std::string& name) {
-  return found_in(state.singles, name);
+std::vector<float> singles_of(const RunState& state, const std::string& name) {
+  return found_in(state.singles, name).values();
 }
 
 Real number_of(const RunState& state, const std::string& name) {

@@ -9,18 +9,20 @@
 #include "kernels/platform.hpp"
 #include "mesh/slabs.hpp"
 #include "operators/operator.hpp"
+#include "physics/state_array.hpp"
 #include "solvers/solution_history.hpp"
 
 namespace curlew {
 
 /// Everything a step needs of the past, by name: a run that resumes from it goes on to the same bits. On
-/// several ranks each has its slabs of the arrays (mesh/slabs.hpp), and all have the rest.
+/// several ranks each has its slabs of the arrays, and all have the rest. Arrays that a model tells are made
+/// of what it is when they are asked for: before it goes on.
 struct RunState {
   Real time = 0;           ///< [s]
   std::int64_t steps = 0;  ///< taken so far
   std::map<std::string, Real> numbers;
-  std::map<std::string, std::vector<Real>> arrays;
-  std::map<std::string, std::vector<float>> singles;  ///< arrays of what is in single precision
+  std::map<std::string, StateArray<Real>> arrays;
+  std::map<std::string, StateArray<float>> singles;  ///< arrays of what is in single precision
   bool operator==(const RunState&) const = default;
 };
 
@@ -29,15 +31,16 @@ inline const std::string guess_prefix = "guess.";
 
 template <class E, class T, Cochain kind>
 void store(const Domain& domain, const Field<E, T, kind>& field, const std::string& name, RunState& state) {
-  state.arrays[name] = numbers_in_slabs(domain, field);
+  state.arrays[name] = StateArray<Real>(slab_size<E>(domain, sizeof(T) / sizeof(Real)),
+                                        [&] { return numbers_in_slabs(domain, field); });
 }
 
 namespace detail {
 
 // These throw InputError unless the state has what has that name.
 
-const std::vector<Real>& array_of(const RunState& state, const std::string& name);
-const std::vector<float>& singles_of(const RunState& state, const std::string& name);
+std::vector<Real> array_of(const RunState& state, const std::string& name);
+std::vector<float> singles_of(const RunState& state, const std::string& name);
 Real number_of(const RunState& state, const std::string& name);
 [[noreturn]] void refuse(const std::string& name, const std::string& why);
 
@@ -46,7 +49,7 @@ Real number_of(const RunState& state, const std::string& name);
 template <class E>
 std::vector<float> restored_singles(const Domain& domain, const RunState& state, const std::string& name,
                                     int columns) {
-  const std::vector<float>& values = singles_of(state, name);
+  const std::vector<float> values = singles_of(state, name);
   try {
     return from_slabs<E>(domain, std::span(values), columns);
   } catch (const InputError& error) {
@@ -60,7 +63,7 @@ std::vector<float> restored_singles(const Domain& domain, const RunState& state,
 /// ranks.
 template <class E, class T, Cochain kind>
 void restore(const Domain& domain, const RunState& state, const std::string& name, Field<E, T, kind>& field) {
-  const std::vector<Real>& values = detail::array_of(state, name);
+  const std::vector<Real> values = detail::array_of(state, name);
   try {
     numbers_from_slabs(domain, values, field);
   } catch (const InputError& error) {
@@ -68,13 +71,14 @@ void restore(const Domain& domain, const RunState& state, const std::string& nam
   }
 }
 
-/// Stores a change of a SolutionHistory, of numbers that single precision holds.
+/// Stores the change of a SolutionHistory that `change()` gives, of numbers that single precision holds.
 template <class E, Cochain kind>
-void store_change(const Domain& domain, const Field<E, Real, kind>& change, const std::string& name,
+void store_change(const Domain& domain, std::function<Field<E, Real, kind>()> change, const std::string& name,
                   RunState& state) {
-  const std::vector<Real> values = change.to_host();
-  const std::vector<float> singles(values.begin(), values.end());
-  state.singles[name] = in_slabs<E>(domain, std::span(singles));
+  state.singles[name] = StateArray<float>(slab_size<E>(domain), [&domain, change = std::move(change)] {
+    const std::vector<Real> values = change().to_host();
+    return in_slabs<E>(domain, std::vector<float>(values.begin(), values.end()));
+  });
 }
 /// The reverse; throws as restore() does.
 template <class E, Cochain kind>
@@ -84,17 +88,22 @@ void restore_change(const Domain& domain, const RunState& state, const std::stri
   change.copy_from_host(std::vector<Real>(singles.begin(), singles.end()));
 }
 
-/// Stores what a history knows. `change`: a vector of the right size, to work with.
-template <class X>
-void store(const Domain& domain, const SolutionHistory<X>& history, X& change, const std::string& name,
+/// Stores what a history knows. `make()`: a vector of the right size, to work with.
+template <class X, class Make>
+void store(const Domain& domain, const SolutionHistory<X>& history, const Make& make, const std::string& name,
            RunState& state) {
   for (std::size_t k = 0; k < history.size(); ++k) {
     const std::string number = guess_prefix + name + "." + std::to_string(k);
-    const auto known = history.read(k, change);
+    const auto known = history.known(k);
     state.numbers[number + ".mass_factor"] = known.mass_factor;
     state.numbers[number + ".stiffness_factor"] = known.stiffness_factor;
     for (std::size_t j = 0; j <= k; ++j)
       state.numbers[number + ".product_with_" + std::to_string(j)] = known.products[j];
+    const std::function change = [&history, make, k]() -> X {
+      X x = make();
+      history.read(k, x);
+      return x;
+    };
     store_change(domain, change, number + ".change", state);
   }
 }

@@ -84,12 +84,11 @@ void FractionalStep::take_multistep(Real step, FlowStepReport& report) {
   const Real extrapolation = sbdf2 ? ratio : crank_nicolson ? ratio / 2 : 0;
   next_.inner_time = crank_nicolson ? time_ + step / 2 : next_.time;
 
-  copy(now_.mass_flux, next_.rate);
-  linear_combination(-past, before_.mass_flux, a + past, next_.rate);
+  set_linear_combination(-past, before_.mass_flux, a + past, now_.mass_flux, next_.rate);
   copy(next_.rate, right_hand_side_);
   // Until the step has its own.
-  copy(now_.convection, next_.convection);
-  linear_combination(extrapolation, before_.convection, -(1 + extrapolation), next_.convection);
+  set_linear_combination(extrapolation, before_.convection, -(1 + extrapolation), now_.convection,
+                         next_.convection);
   if (condenses()) momentum_.add_normal_part(1, next_.convection, right_hand_side_);
   momentum_.add_body_force(next_.inner_time, mean_flow_acceleration(), right_hand_side_);
   if (crank_nicolson) {
@@ -107,8 +106,7 @@ void FractionalStep::take_multistep(Real step, FlowStepReport& report) {
   }
 
   copy(now_.flux, next_.flux);
-  copy(now_.velocity, next_.velocity);
-  if (has_history()) linear_combination(-ratio, before_.velocity, 1 + ratio, next_.velocity);
+  set_linear_combination(-ratio, before_.velocity, 1 + ratio, now_.velocity, next_.velocity);
   boundaries_.update(next_.time);
   boundaries_.impose(next_.flux, next_.velocity);
   solve_step(a, b, right_hand_side_, condenses() ? nullptr : &next_.convection, next_, true, report);
@@ -129,8 +127,7 @@ void FractionalStep::take_midpoint_step(Real step, FlowStepReport& report) {
   const Real middle = time_ + step / 2;
   next_.inner_time = middle;
   boundaries_.update(middle);
-  copy(now_.mass_flux, next_.rate);
-  linear_combination(0, now_.mass_flux, a, next_.rate);
+  set_linear_combination(0, now_.mass_flux, a, now_.mass_flux, next_.rate);
   momentum_.add_body_force(middle, mean_flow_acceleration(), next_.rate);
   momentum_.add_outside_pressure(next_.rate);
 
@@ -165,8 +162,7 @@ void FractionalStep::take_midpoint_step(Real step, FlowStepReport& report) {
   linear_combination(-1, now_.velocity, 2, next_.velocity);
   make_divergence_free(next_.flux, report);
   momentum_.apply_mass(next_.flux, next_.mass_flux);
-  copy(next_.mass_flux, next_.rate);
-  linear_combination(-1 / step, now_.mass_flux, 1 / step, next_.rate);
+  set_linear_combination(-1 / step, now_.mass_flux, 1 / step, next_.mass_flux, next_.rate);
 }
 
 void FractionalStep::hold_mean_flow(Real a, Real b, Real step, FlowStepReport& report) {
@@ -232,8 +228,7 @@ void FractionalStep::take_runge_kutta_step(Real step, FlowStepReport& report) {
     boundaries_.impose(next_.flux, next_.velocity);
     make_divergence_free(next_.flux, report);
     if (steps_with_pressure()) {
-      copy(now_.pressure, next_.pressure);
-      linear_combination(0, now_.pressure, share, next_.pressure);
+      set_linear_combination(0, now_.pressure, share, now_.pressure, next_.pressure);
     }
     solve_mass(right_hand_side_, next_.flux, next_.pressure, report);
     make_divergence_free(next_.flux, report);

@@ -356,13 +356,16 @@ void SolutionHistory<X>::renew(const Operator<X, Paired<X>>& stiffness, X& chang
 }
 
 template <class X>
-auto SolutionHistory<X>::read(std::size_t k, X& change) const -> Known {
-  REQUIRE(k < kept_.size(), "a history has no such change");
-  const Entry& entry = entries_[kept_[k]];
-  widen(executor_, entry.change, change);
+auto SolutionHistory<X>::known(std::size_t k) const -> Known {
+  const Entry& entry = entries_[kept_.at(k)];
   Known known{entry.mass_factor, entry.stiffness_factor, {}};
   for (std::size_t j = 0; j <= k; ++j) known.products.push_back(entry.by_image[kept_[j]]);
   return known;
+}
+
+template <class X>
+void SolutionHistory<X>::read(std::size_t k, X& change) const {
+  widen(executor_, entries_[kept_.at(k)].change, change);
 }
 
 template class SolutionHistory<PrimalCochain<Node>>;

@@ -69,8 +69,9 @@ class SolutionHistory {
     Real mass_factor, stiffness_factor;  ///< of its solve's matrix A
     std::vector<Real> products;          ///< of its image A d with the changes up to it, the oldest first
   };
-  /// Writes change number k, the oldest first. A history to which all are appended anew has the same bits.
-  Known read(std::size_t k, X& change) const;
+  /// Of change number k, the oldest first. A history to which all are appended anew has the same bits.
+  Known known(std::size_t k) const;
+  void read(std::size_t k, X& change) const;
   void append(const Known& known, X& change);
   void clear() { kept_.clear(); }
 

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <bit>
+#include <cstring>
 #include <limits>
 #include <random>
 
@@ -26,16 +27,17 @@ Checkpoint example(std::int64_t step) {
   checkpoint.numbers = {{"step size", 1.0 / 3}, {"pressure reference", -0.0}};
   checkpoint.integers = {{"solves", std::numeric_limits<std::int64_t>::min()}, {"nodes", 1000}};
   checkpoint.texts = {{"case", "[case]\nname = \"plaque à µ\"\n"}, {"empty", ""}};
-  auto& temperature = checkpoint.arrays["temperature"];
+  std::vector<double> temperature;
   while (temperature.size() < 1000) {
     const auto value = std::bit_cast<double>(generator());
     if (value == value) temperature.push_back(value);
   }
   temperature[0] = std::numeric_limits<double>::denorm_min();
   temperature[1] = std::numeric_limits<double>::infinity();
+  checkpoint.arrays["temperature"] = temperature;
   checkpoint.arrays["none"] = {};
-  checkpoint.singles["guess"] = {-0.f, 0.1f, std::numeric_limits<float>::denorm_min(),
-                                 std::numeric_limits<float>::max()};
+  checkpoint.singles["guess"] =
+      std::vector{-0.f, 0.1f, std::numeric_limits<float>::denorm_min(), std::numeric_limits<float>::max()};
   return checkpoint;
 }
 
@@ -43,17 +45,44 @@ TEST(Checkpoint, reads_back_the_same_bits) {
   const OutputDirectory directory;
   Checkpoint written = example(12);
   const double payload = std::bit_cast<double>(std::uint64_t{0x7ff8'dead'beef'0001});  // a not-a-number
-  written.arrays["temperature"][2] = payload;
+  const auto set_third = [](Checkpoint& checkpoint, double value) {
+    std::vector<double> values = checkpoint.arrays.at("temperature").values();
+    values[2] = value;
+    checkpoint.arrays["temperature"] = values;
+  };
+  set_third(written, payload);
   const auto path = write_checkpoint(directory.path(), written);
   EXPECT_EQ(path, directory / "checkpoint_12.h5");
   Checkpoint read = read_checkpoint(path);
-  EXPECT_EQ(std::bit_cast<std::uint64_t>(read.arrays["temperature"][2]),
+  EXPECT_EQ(std::bit_cast<std::uint64_t>(read.arrays["temperature"].values()[2]),
             std::bit_cast<std::uint64_t>(payload));
   EXPECT_EQ(std::bit_cast<std::uint64_t>(read.numbers["pressure reference"]),
             std::bit_cast<std::uint64_t>(-0.0));
-  EXPECT_TRUE(std::signbit(read.singles.at("guess").at(0)));
-  read.arrays["temperature"][2] = written.arrays["temperature"][2] = 0;
+  EXPECT_TRUE(std::signbit(read.singles.at("guess").values().at(0)));
+  set_third(read, 0);
+  set_third(written, 0);
   EXPECT_EQ(read, written);
+}
+
+TEST(Checkpoint, an_array_is_in_the_file_before_the_next_is_made) {
+  const OutputDirectory directory;
+  const auto is_in_file = [&](char letter) {
+    return read_text(directory / "checkpoint_0.h5.tmp").find(std::string(8000, letter)) != std::string::npos;
+  };
+  std::string made;
+  Checkpoint checkpoint;
+  for (const char letter : {'a', 'b', 'c'}) {
+    checkpoint.arrays[std::string(1, letter)] = StateArray<double>(1000, [&, letter] {
+      for (const char before : made) EXPECT_TRUE(is_in_file(before)) << before;
+      EXPECT_FALSE(is_in_file(letter)) << letter;
+      made += letter;
+      double value = 0;
+      std::memset(&value, letter, sizeof value);
+      return std::vector<double>(1000, value);
+    });
+  }
+  write_checkpoint(directory.path(), checkpoint);
+  EXPECT_EQ(made, "abc");
 }
 
 TEST(Checkpoint, every_flipped_bit_is_detected) {

@@ -130,10 +130,11 @@ TEST(HeatOnRanks, of_a_box_has_the_bits_of_one_rank) {
 /// Leaves this rank's of what is whole.
 void cut_into_slabs(RunState& state) {
   const auto cut = [](auto& arrays) {
-    for (auto& [name, values] : arrays) {
+    for (auto& [name, array] : arrays) {
+      const auto values = array.values();
       const Slabs slabs(std::ssize(values), 1, all_ranks()->ranks());
       const auto first = values.begin() + slabs.first(all_ranks()->rank());
-      values = {first, first + slabs.size(all_ranks()->rank())};
+      array = std::vector(first, first + slabs.size(all_ranks()->rank()));
     }
   };
   cut(state.arrays);

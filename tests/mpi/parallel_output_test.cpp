@@ -136,7 +136,12 @@ TEST(FilesOfRanks, a_rank_that_cannot_write_is_told_by_all_and_leaves_nothing) {
   const OutputDirectory mine;
   const auto ours = shared(mine);
   Checkpoint state;
-  state.arrays["values"].assign(10000, 0.1);  // of each rank
+  // What others have to make together is made although one rank cannot write any more.
+  for (const char* name : {"a", "b", "c"}) {
+    state.arrays[name] = StateArray<Real>(10000, [&ranks] {  // of each rank
+      return std::vector<Real>(10000, ranks.maximum(0.1));
+    });
+  }
   const auto message = [&] {
     try {
       // The last rank's share lies at the end.

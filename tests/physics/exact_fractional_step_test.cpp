@@ -12,6 +12,7 @@
 #include "tests/mesh/block_shapes.hpp"
 #include "tests/mesh/shelf.hpp"
 #include "tests/physics/flow_setup.hpp"
+#include "tests/physics/kept_state.hpp"
 
 namespace curlew {
 namespace {
@@ -316,7 +317,7 @@ TEST(ExactStep, flows_through_tunnels_with_the_same_bits_on_every_backend) {
         ExactFractionalStep flow(executor, mesh, settings);
         flow.start(*uniform_vector({}), 0);
         for (int k = 0; k < 3; ++k) flow.advance(0.05);
-        return flow.state();
+        return kept(flow.state());
       };
       const auto expected = run(Executor::serial());
       for (const Executor& executor : backends_beside_serial())
@@ -384,7 +385,7 @@ TEST(ExactStep, resumes_and_runs_on_every_backend_to_the_same_bits) {
       ExactFractionalStep flow(executor, mesh, settings);
       flow.start(*uniform_vector({}), 0);
       for (int k = 0; k < 5; ++k) flow.advance(0.01 * (1 + 0.2 * k));
-      return flow.state();
+      return kept(flow.state());
     };
     const FlowState whole = run(Executor::serial());
     for (const Executor& executor : backends_beside_serial())
