@@ -223,39 +223,10 @@ class SlicedMatrix {
     coefficients_ = Buffer<Coefficient>(MemorySpace::Host, entries);
     parallel_for(blocks.size(), [&](std::size_t b) {
       const Block& block = blocks[b];
-      std::uint16_t* const near_columns = near_columns_.data() + block.first_column;
-      Index* const far_columns = far_columns_.data() + block.first_column;
-      Coefficient* const coefficients = coefficients_.data() + block.first_entry;
-      const auto set = [&](Index place, Index column, Coefficient coefficient) {
-        coefficients[place] = coefficient;
-        if (block.near) {
-          near_columns[place] = static_cast<std::uint16_t>(column - block.least_column);
-        } else {
-          far_columns[place] = column;
-        }
-      };
-      Index first_place = 0;
-      for (Index slice = 0; slice < sliced_matrix::slices_per_block; ++slice) {
-        const std::uint8_t* const order = block.order + slice * lanes;
-        const auto length_in = [&](Index lane) {
-          return order[lane] < block.rows ? length_of(block.first_row + order[lane]) : 0;
-        };
-        const auto entry_of = [&](Index lane) { return at(starts[at(block.first_row + order[lane])]); };
-        const Index longest = block.lengths[slice];
-        Index filler = 0;
-        for (Index lane = 0; lane < lanes; ++lane)
-          if (length_in(lane) > 0) filler = columns[entry_of(lane)];
-        for (Index lane = 0; lane < lanes; ++lane) {
-          const Index length = length_in(lane);
-          Index place = first_place + lane;
-          std::size_t from = length > 0 ? entry_of(lane) : 0;
-          for (Index k = 0; k < length; ++k, place += lanes, ++from)
-            set(place, columns[from], static_cast<Coefficient>(values[from]));
-          // Entries of zero gather what is gathered anyway, in a row without entries what another one does.
-          const Index gathered = length > 0 ? columns[from - 1] : filler;
-          for (Index k = length; k < longest; ++k, place += lanes) set(place, gathered, Coefficient());
-        }
-        first_place += longest * lanes;
+      if (block.near) {
+        fill(block, starts, columns, values, near_columns_.data() + block.first_column, block.least_column);
+      } else {
+        fill(block, starts, columns, values, far_columns_.data() + block.first_column, 0);
       }
     });
     blocks_ = std::move(blocks);
@@ -328,9 +299,13 @@ class SlicedMatrix {
     }
     void set_range(std::span<const Index> columns) {
       if (columns.empty()) return;
-      const auto [least, greatest] = std::ranges::minmax_element(columns);
-      least_column = *least;
-      near = *greatest - *least <= std::numeric_limits<std::uint16_t>::max();
+      Index least = columns[0], greatest = columns[0];
+      for (const Index column : columns) {
+        least = std::min(least, column);
+        greatest = std::max(greatest, column);
+      }
+      least_column = least;
+      near = greatest - least <= std::numeric_limits<std::uint16_t>::max();
     }
   };
 
@@ -361,6 +336,44 @@ class SlicedMatrix {
       }
     }
     return block;
+  }
+
+  /// Sets a block's coefficients, and its columns as they are kept: counted from `base`.
+  template <class Value, class Column>
+  void fill(const Block& block, std::span<const Index> starts, std::span<const Index> columns,
+            std::span<const Value> values, Column* kept_columns, Index base) {
+    Coefficient* coefficients = coefficients_.data() + block.first_entry;
+    for (Index slice = 0; slice < sliced_matrix::slices_per_block; ++slice) {
+      const Index longest = block.lengths[slice];
+      struct Lane {
+        const Index* column;
+        const Value* value;
+        Index length;
+      };
+      Lane of_slice[lanes];
+      const Index* filler = columns.data();
+      for (Index lane = 0; lane < lanes; ++lane) {
+        const Index row = block.order[slice * lanes + lane];
+        const Index first = row < block.rows ? starts[at(block.first_row + row)] : 0;
+        const Index length = row < block.rows ? starts[at(block.first_row + row) + 1] - first : 0;
+        of_slice[lane] = {columns.data() + first, values.data() + first, length};
+        if (length > 0) filler = of_slice[lane].column;
+      }
+      for (Lane& lane : of_slice)
+        if (lane.length == 0) lane.column = filler;
+      for (Index k = 0; k < longest; ++k) {
+        for (Index lane = 0; lane < lanes; ++lane) {
+          // Entries of zero gather what is gathered anyway, in a row without entries what another one does.
+          const auto& [column, value, length] = of_slice[lane];
+          const bool has_entry = k < length;
+          const Index last = length > 0 ? length - 1 : 0;
+          kept_columns[lane] = static_cast<Column>(column[has_entry ? k : last] - base);
+          coefficients[lane] = has_entry ? static_cast<Coefficient>(value[k]) : Coefficient();
+        }
+        kept_columns += lanes;
+        coefficients += lanes;
+      }
+    }
   }
 
   Range<RowBlock> blocks_within(Range<From> rows) const {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cmath>
 #include <optional>
 #include <type_traits>
 #include <utility>
@@ -11,13 +12,16 @@
 
 #include "kernels/field.hpp"
 #include "kernels/for_each.hpp"
+#include "kernels/parallel.hpp"
 #include "kernels/reduction.hpp"
 #include "kernels/sliced_matrix.hpp"
+#include "kernels/vector_kernels.hpp"
 #include "mesh/entities.hpp"
 #include "mesh/exchange.hpp"
 #include "solvers/chebyshev.hpp"
 #include "solvers/multigrid_hierarchy.hpp"
 #include "solvers/multigrid_kernels.hpp"
+#include "solvers/power_iteration.hpp"
 
 namespace curlew {
 
@@ -168,11 +172,15 @@ class MultigridCycle {
         complexity_(hierarchy.operator_complexity),
         divided_(hierarchy.divided) {
     for (MultigridHierarchy::Level& level : hierarchy.levels) {
+      const bool by_inverse = levels_.size() + 1 == hierarchy.levels.size() && inverse_.size() > 0;
+      const std::vector<float> start = by_inverse ? std::vector<float>() : start_of_powers(level.unknowns);
       level.unknowns.global = {};  // names are for the set-up alone
-      LevelDomain unknowns(levels_.size() < divided_ ? communicator_ : one_rank(),
-                           Halo<Unknown>(std::move(level.unknowns)));
-      std::vector<ChebyshevCoefficients> steps = chebyshev(level.largest_eigenvalue, width, degree);
-      levels_.emplace_back(executor, std::move(unknowns), std::move(level), std::move(steps));
+      const Real bound = level.eigenvalue_bound;
+      const auto ranks = levels_.size() < divided_ ? communicator_ : one_rank();
+      LevelDomain unknowns(ranks, Halo<Unknown>(std::move(level.unknowns)));
+      Level& made = levels_.emplace_back(executor, std::move(unknowns), std::move(level));
+      const Real largest = by_inverse ? bound : largest_eigenvalue(executor.among(ranks), made, start, bound);
+      made.smoother = chebyshev(largest, width, degree);
     }
     if (divided_ < levels_.size())
       share_.emplace(executor, std::move(hierarchy.places), levels_[divided_].inverse_diagonal);
@@ -236,11 +244,9 @@ class MultigridCycle {
   static constexpr int degree = 2;
 
   struct Level : LevelVectors<T> {
-    Level(const Executor& executor, LevelDomain unknowns, MultigridHierarchy::Level level,
-          std::vector<ChebyshevCoefficients> steps)
+    Level(const Executor& executor, LevelDomain unknowns, MultigridHierarchy::Level level)
         : LevelVectors<T>(executor, unknowns.extent(), std::move(level.inverse_diagonal)),
           domain(std::move(unknowns)),
-          smoother(std::move(steps)),
           spare(alike(this->x)),
           step(alike(this->x)),
           couplings(executor, std::move(level.off_diagonal), std::move(level.rounding),
@@ -268,6 +274,28 @@ class MultigridCycle {
     }
     ConstantArray<Index> place;
   };
+
+  static std::vector<float> start_of_powers(const HaloParts<Unknown>& unknowns) {
+    std::vector<float> start(at(unknowns.all), 0);
+    parallel_for(at(unknowns.owned), [&](std::size_t i) {
+      start[i] = static_cast<float>(hashed_number(name_of(unknowns, static_cast<Index>(i))));
+    });
+    return start;
+  }
+  /// An upper bound of the eigenvalues of a level's matrix of numbers, but for what power iterations from
+  /// `start` miss.
+  static Real largest_eigenvalue(const Executor& executor, const Level& level,
+                                 const std::vector<float>& start, Real bound) {
+    Field<Unknown, float> x(executor, level.domain.extent(), "iterate", "1"), image = alike(x);
+    x.copy_from_host(start);
+    const auto length = [&] { return std::sqrt(inner_product(x, x)); };
+    const auto multiply = [&](Real factor) {
+      multiply_with_ghosts(level, x,
+                           ScaledProduct{static_cast<float>(factor), std::as_const(x).view(), image.view()});
+      std::swap(x, image);
+    };
+    return largest_eigenvalue_by_powers(length, multiply, bound);
+  }
 
   View<Unknown, const Real> scale_of(Index size) const {
     return View<Unknown, const Real>(scale_.data(executor_.space()), size);
@@ -318,11 +346,10 @@ class MultigridCycle {
 
   /// Brings the ghosts of x up to date, and calls `body(i, product)` with what the level's matrix without its
   /// diagonal gives.
-  template <class Body>
-  void multiply_with_ghosts(Level& level, const Body& body) {
-    const View<Unknown, const T> x = std::as_const(level.x).view();
-    const auto launch = [&](Range<Unknown> unknowns) { level.couplings.multiply(unknowns, x, body); };
-    launch_with_ghosts(level.domain, level.x.owned(), launch, level.x);
+  template <class Value, class Body>
+  static void multiply_with_ghosts(const Level& level, const Field<Unknown, Value>& x, const Body& body) {
+    const auto launch = [&](Range<Unknown> unknowns) { level.couplings.multiply(unknowns, x.view(), body); };
+    launch_with_ghosts(level.domain, x.owned(), launch, x);
   }
 
   /// Steps from number `first` on. Before the second, x is the first one where it began from zero; the first
@@ -341,10 +368,11 @@ class MultigridCycle {
   }
   template <bool last>
   void smooth_once(Level& level, ChebyshevCoefficients coefficients, const Field<Unknown, T>& before) {
-    multiply_with_ghosts(level, ChebyshevStep<T, last>{level.diagonal(executor_.space()), coefficients,
-                                                       std::as_const(level.right_hand_side).view(),
-                                                       std::as_const(level.x).view(), before.view(),
-                                                       level.step.view(), level.spare.view()});
+    multiply_with_ghosts(
+        level, level.x,
+        ChebyshevStep<T, last>{level.diagonal(executor_.space()), coefficients,
+                               std::as_const(level.right_hand_side).view(), std::as_const(level.x).view(),
+                               before.view(), level.step.view(), level.spare.view()});
   }
 
   /// Expects the right-hand side and the first step from zero; leaves the correction in x.
@@ -362,7 +390,7 @@ class MultigridCycle {
     }
     smooth(level, 1);
     if (depth + 1 < levels_.size()) {
-      multiply_with_ghosts(level,
+      multiply_with_ghosts(level, level.x,
                            Residual<T>{level.diagonal(space), std::as_const(level.right_hand_side).view(),
                                        std::as_const(level.x).view(), level.spare.view()});
       exchange_ghosts(level.domain, level.spare);

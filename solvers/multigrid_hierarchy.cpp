@@ -10,7 +10,6 @@
 #include "kernels/bfloat16.hpp"
 #include "kernels/parallel.hpp"
 #include "mesh/entities.hpp"
-#include "solvers/power_iteration.hpp"
 #include "solvers/smoothed_aggregation.hpp"
 #include "solvers/sparse_rows.hpp"
 
@@ -59,39 +58,17 @@ std::vector<float> scale_and_round_rows(const std::vector<Real>& scale, SparseRo
   return rounding;
 }
 
-/// An upper bound of the eigenvalues of a matrix of unit diagonal: the smaller of the largest row sum of
-/// magnitudes (Gershgorin) and the estimate of some power iterations with a margin.
-Real largest_eigenvalue(const Communicator& ranks, const HaloParts<Unknown>& unknowns,
-                        const SparseRows& off_diagonal) {
-  const std::size_t rows = at(off_diagonal.rows());
-  Real bound = 1;
-  for (std::size_t i = 0; i < rows; ++i) {
-    Real sum = 1;
-    for (Index k = off_diagonal.starts[i]; k < off_diagonal.starts[i + 1]; ++k)
-      sum += std::abs(off_diagonal.values[at(k)]);
+/// Gershgorin's upper bound of the eigenvalues: the largest row sum of magnitudes.
+Real eigenvalue_bound(const Communicator& ranks, const SparseRows& off_diagonal,
+                      const std::vector<float>& rounding) {
+  Real bound = 0;
+  for (std::size_t i = 0; i < at(off_diagonal.rows()); ++i) {
+    Real sum = std::abs(1 + (rounding.empty() ? Real(0) : static_cast<Real>(rounding[i])));
+    for (std::size_t k = at(off_diagonal.starts[i]); k < at(off_diagonal.starts[i + 1]); ++k)
+      sum += std::abs(off_diagonal.values[k]);
     bound = std::max(bound, sum);
   }
-  bound = ranks.maximum(bound);
-  std::vector<Real> x(rows), image(rows);
-  for (std::size_t i = 0; i < rows; ++i) image[i] = hashed_number(name_of(unknowns, static_cast<Index>(i)));
-  const auto length = [&] {
-    const BinnedSum square =
-        binned_sum(static_cast<Index>(rows), [&](Index i) { return image[at(i)] * image[at(i)]; });
-    return std::sqrt(ranks.sum(square).value());
-  };
-  const auto multiply = [&](Real factor) {
-    std::swap(x, image);
-    const std::vector<Real> ghosts = values_of_ghosts(ranks, unknowns, [&](Index i) { return x[at(i)]; });
-    x.insert(x.end(), ghosts.begin(), ghosts.end());
-    parallel_for(rows, [&](std::size_t i) {
-      Real sum = x[i];
-      for (Index k = off_diagonal.starts[i]; k < off_diagonal.starts[i + 1]; ++k)
-        sum += off_diagonal.values[at(k)] * x[at(off_diagonal.columns[at(k)])];
-      image[i] = factor * sum;
-    });
-    x.resize(rows);
-  };
-  return largest_eigenvalue_by_powers(length, multiply, bound);
+  return ranks.maximum(bound);
 }
 
 /// What stands on the diagonal of a vector unknown, the matrix's own entry being one.
@@ -270,7 +247,7 @@ MultigridHierarchy make_multigrid_hierarchy(const Domain& domain, SymmetricMatri
     } else {
       scaled.rounding = scale_and_round_rows(scale, scaled.off_diagonal);
     }
-    scaled.largest_eigenvalue = largest_eigenvalue(ranks, scaled.unknowns, scaled.off_diagonal);
+    scaled.eigenvalue_bound = eigenvalue_bound(ranks, scaled.off_diagonal, scaled.rounding);
     if (of_vectors) scaled.inverse_diagonal = inverse_diagonals(stiffness, scale);
     if (by_inverse) hierarchy.coarsest_inverse = dense_pseudo_inverse(scaled.off_diagonal, scale, stiffness);
     if (l + 1 == levels.size()) break;

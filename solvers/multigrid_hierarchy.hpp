@@ -24,7 +24,7 @@ struct MultigridHierarchy {
     /// What rounding takes from a row for an x that is constant before scaling, per x_i.
     std::vector<float> rounding;
     SparseRows prolongation, restriction;  ///< from and to the next level; no rows on the coarsest
-    Real largest_eigenvalue = 0;           ///< an upper bound
+    Real eigenvalue_bound = 0;             ///< no eigenvalue is larger
     /// Of vectors: rows of the unknowns that the rank has a right-hand side of, see DiagonalOfVectors.
     std::vector<Vector4<float>> inverse_diagonal;
   };

@@ -81,6 +81,16 @@ struct WithRounding {
   }
 };
 
+/// Factor times A x, `product` being what A gives without its diagonal of ones.
+struct ScaledProduct {
+  float factor;
+  View<Unknown, const float> x;
+  View<Unknown, float> image;
+  CURLEW_HOST_DEVICE void operator()(Id<Unknown> i, float product) const {
+    image[i] = factor * (x[i] + product);
+  }
+};
+
 /// A Chebyshev step: d = momentum d + gain D⁻¹ (b - A x), next = x + d; D is the diagonal of A, and `product`
 /// what the rest of A gives. `last`: nobody asks for d afterwards.
 template <class T, bool last>

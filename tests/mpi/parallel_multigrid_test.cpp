@@ -189,7 +189,7 @@ std::size_t expect_same_hierarchy(const Parted& mesh, SymmetricMatrix of_whole, 
       return [&](Index i) { return name_of(unknowns, i); };
     };
     EXPECT_EQ(mine.unknowns.total, all.unknowns.all);
-    EXPECT_EQ(mine.largest_eigenvalue, all.largest_eigenvalue);
+    EXPECT_EQ(mine.eigenvalue_bound, all.eigenvalue_bound);
     const std::vector<Index> own = numbers_of_own(l);
     EXPECT_EQ(differing_rows(mine.off_diagonal, all.off_diagonal, own, name_in(mine.unknowns),
                              name_in(all.unknowns)),
