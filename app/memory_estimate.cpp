@@ -133,8 +133,13 @@ std::size_t bytes_of(const FlowCase& settings, const Mesh& mesh) {
   per_cell += averages * number;
   std::size_t per_face = 2 * vector;          // geometry
   per_face += 3 * (3 * number + 2 * vector);  // three levels of time
-  per_face += 6 * number + 2 * vector + 1;    // forces
-  per_face += number + 3 * vector;            // momentum
+  per_face += 5 * number + vector + 1;        // forces
+  per_face += stage_count(settings.flow.scheme) * 2 * number;
+  if (settings.flow.mean_flow) {  // its path, and a level for what a unit force does
+    per_face += number + 3 * number + 2 * vector;
+    per_cell += number;
+  }
+  per_face += number + 3 * vector;  // momentum
   if (settings.flow.convection != ConvectionScheme::Central) per_face += vector;
   per_face += vector + sizeof(Vector4<Real>) + 7 * rounded_vector + 6 * rounded_number + 1;  // its solvers
   if (inverts) per_face += rounded_vector;
@@ -142,8 +147,9 @@ std::size_t bytes_of(const FlowCase& settings, const Mesh& mesh) {
   // of velocities where the streamfunction's gives them.
   const bool condenses = exact || stage_count(settings.flow.scheme) > 0 || settings.flow.viscosity == 0;
   per_face += ((exact ? 0 : history) + history + (condenses ? history : 2)) * 3 * rounded_number;
-  per_face += 5 * number;  // projection
-  if (exact) {             // the streamfunction's
+  per_face += number;                                                           // projection
+  if (!exact && stage_count(settings.flow.scheme) > 0) per_face += 4 * number;  // its solve in the norm of M
+  if (exact) {                                                                  // the streamfunction's
     per_face += 5 * number + 3 * vector + 7 * rounded_vector + (2 + 3 * history) * rounded_number;
   }
   if (by_multigrid) per_face += 3 * rounded_vector + 2 * rounded_number;  // tangential velocities

@@ -160,9 +160,7 @@ FractionalStep::FractionalStep(const Executor& executor, const Mesh& mesh, FlowS
       right_hand_side_(executor, now_.flux.extent(), "right-hand side", "m3/s2"),
       acceleration_(executor, now_.flux.extent(), "acceleration of fluxes", "m3/s2"),
       later_(executor, now_.flux.extent(), "later flux", "m3/s"),
-      mean_flow_path_(executor, now_.flux.extent(), "path along the mean flow", "m"),
       interpolation_(executor, mesh),
-      reaction_(executor, now_.flux.extent(), "reaction", "m4/s2"),
       interpolated_(executor, now_.pressure.extent(), "interpolated velocity", "m/s") {
   REQUIRE(mesh_.domain().communicator().ranks() == 1 || executor_.ranks() != nullptr,
           "a flow on a divided mesh needs an executor among its ranks");
@@ -174,7 +172,8 @@ FractionalStep::FractionalStep(const Executor& executor, const Mesh& mesh, FlowS
     REQUIRE(length > 0, "the direction of the mean flow must not be zero");
     Field<Cell, Vector3> uniform(executor, now_.pressure.extent(), "direction", "1");
     uniform.fill(direction / length);
-    Integration(executor, mesh).apply(uniform, mean_flow_path_);
+    mean_flow_path_.emplace(executor, now_.flux.extent(), "path along the mean flow", "m");
+    Integration(executor, mesh).apply(uniform, *mean_flow_path_);
     response_.emplace(executor, mesh);
   }
   for (std::size_t k = 0; k < stage_count(settings_.scheme); ++k) {
@@ -367,7 +366,7 @@ Real FractionalStep::courant_rate_of(const PrimalCochain<Face>& flux) const {
 }
 
 Real FractionalStep::mean_velocity(const PrimalCochain<Face>& flux) const {
-  return inner_product(mean_flow_path_, flux) / volume_;
+  return inner_product(*mean_flow_path_, flux) / volume_;
 }
 
 FlowState FractionalStep::state() const {
@@ -444,20 +443,21 @@ void FractionalStep::resume(const FlowState& state) {
   resume_from(state);
 }
 
-void FractionalStep::compute_reaction() const {
+const FaceVelocity& FractionalStep::compute_reaction() const {
+  FaceVelocity& reaction = next_.convection;
   bring_pressure_up_to_date();
   circulation_.fill(0);
   momentum_.add_body_force(time_, mean_flow_acceleration(), circulation_);
   momentum_.add_pressure_force(pressure_, circulation_);
   momentum_.add_outside_pressure(circulation_);
   linear_combination(1, rate_, -1, circulation_);
-  copy(now_.convection, reaction_);
-  if (!condenses()) momentum_.condense(now_.flux, now_.velocity, reaction_, false);
+  copy(now_.convection, reaction);
+  if (!condenses()) momentum_.condense(now_.flux, now_.velocity, reaction, false);
   momentum_.apply_viscous_form(now_.velocity, force_);
-  for_each(
-      executor_, force_.range(),
-      ReactionOnFace{settings_.viscosity, mesh_.geometry().face_areas(executor_.space()),
-                     std::as_const(circulation_).view(), std::as_const(force_).view(), reaction_.view()});
+  for_each(executor_, force_.range(),
+           ReactionOnFace{settings_.viscosity, mesh_.geometry().face_areas(executor_.space()),
+                          std::as_const(circulation_).view(), std::as_const(force_).view(), reaction.view()});
+  return reaction;
 }
 
 Vector3 FractionalStep::mean_flow_acceleration() const {
@@ -466,10 +466,10 @@ Vector3 FractionalStep::mean_flow_acceleration() const {
 }
 
 IncompressibleFlow::BoundaryForces FractionalStep::boundary_forces() const {
-  compute_reaction();
+  const FaceVelocity& reaction_on_faces = compute_reaction();
   exchange_ghosts(mesh_.domain(), now_.flux, now_.velocity);
   interpolation_.apply(now_.flux, interpolated_);
-  const std::vector<Vector3> reaction = reaction_.to_host(), viscous = force_.to_host(),
+  const std::vector<Vector3> reaction = reaction_on_faces.to_host(), viscous = force_.to_host(),
                              velocity = now_.velocity.to_host(), interpolated = interpolated_.to_host();
   const std::vector<Real> flux = now_.flux.to_host();
   const auto& cells_of = mesh_.topology().cells_of_face();
@@ -500,7 +500,7 @@ IncompressibleFlow::BoundaryForces FractionalStep::boundary_forces() const {
 }
 
 IncompressibleFlow::EnergyBudget FractionalStep::energy_budget() const {
-  compute_reaction();
+  const FaceVelocity& reaction = compute_reaction();
   EnergyBudget budget;
   budget.kinetic_energy = kinetic_energy_;
   budget.rate = last_step_ > 0 ? (kinetic_energy_ - previous_kinetic_energy_) / last_step_ : 0;
@@ -509,12 +509,11 @@ IncompressibleFlow::EnergyBudget FractionalStep::energy_budget() const {
   interpolation_.apply(now_.flux, interpolated_);
   budget.boundary_power =
       sum(executor_, mesh_.topology().boundary_faces(),
-          BoundaryPowerOfFace{boundaries_.first_boundary_face(),
-                              mesh_.topology().cells_of_face().view(executor_.space()),
-                              settings_.convection == ConvectionScheme::None ? Real(0) : Real(0.5),
-                              boundaries_.hold().view(), mesh_.geometry().face_areas(executor_.space()),
-                              std::as_const(reaction_).view(), now_.velocity.view(), now_.flux.view(),
-                              std::as_const(interpolated_).view(), boundaries_.outside_pressure().view()});
+          BoundaryPowerOfFace{
+              boundaries_.first_boundary_face(), mesh_.topology().cells_of_face().view(executor_.space()),
+              settings_.convection == ConvectionScheme::None ? Real(0) : Real(0.5), boundaries_.hold().view(),
+              mesh_.geometry().face_areas(executor_.space()), reaction.view(), now_.velocity.view(),
+              now_.flux.view(), std::as_const(interpolated_).view(), boundaries_.outside_pressure().view()});
   circulation_.fill(0);
   momentum_.add_body_force(time_, mean_flow_acceleration(), circulation_);
   budget.body_power = inner_product(circulation_, now_.flux);

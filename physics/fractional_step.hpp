@@ -119,9 +119,11 @@ class FractionalStep : public IncompressibleFlow {
   void extrapolate(F Level::*member, Real time, F& value) const;
   void bring_pressure_up_to_date() const;
   /// Force per density of the boundary on the fluid at each face [m4/s2]: what the momentum equation leaves.
-  void compute_reaction() const;
+  /// Until the next step.
+  const FaceVelocity& compute_reaction() const;
 
-  Level now_, before_, next_;
+  Level now_, before_;
+  mutable Level next_;                  // between steps scratch
   mutable DualCochain<Cell> pressure_;  // at the present time [m2/s2]
   mutable bool pressure_known_ = true;
   DualCochain<Face> rate_;                 // M dU/dt at the present time [m2/s2]
@@ -130,13 +132,13 @@ class FractionalStep : public IncompressibleFlow {
   DualCochain<Face> right_hand_side_;      // [m3/s2]
   PrimalCochain<Face> acceleration_;       // dU/dt by accelerate() [m3/s2]
   mutable PrimalCochain<Face> later_;      // scratch
-  DualCochain<Face> mean_flow_path_;       // Nᵀ V e, e the mean flow's direction [m]
   Interpolation interpolation_;
-  mutable FaceVelocity reaction_;
   mutable Field<Cell, Vector3> interpolated_;
   std::vector<PrimalCochain<Face>> stage_flux_;
   std::vector<DualCochain<Face>> stage_force_;
 
+  // Where a mean flow is held:
+  std::optional<DualCochain<Face>> mean_flow_path_;  // Nᵀ V e, e the mean flow's direction [m]
   /// What a unit uniform force along the mean flow adds to a step, and the factors a, b of its system.
   std::optional<Level> response_;
   std::pair<Real, Real> response_factors_{0, 0};

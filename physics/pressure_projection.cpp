@@ -143,7 +143,7 @@ class PressureProjection::ConstraintPreconditioner : public Preconditioner<Prima
   ConstraintPreconditioner(PressureProjection& projection, DualCochain<Cell>& p, SolveReport& report)
       : projection_(projection), p_(p), report_(report) {}
   void apply(const DualCochain<Face>& r, PrimalCochain<Face>& z) const override {
-    DualCochain<Face>& residual = projection_.fluxes_.residual();
+    DualCochain<Face>& residual = projection_.fluxes_->residual();
     REQUIRE(&r == &residual, "only the iteration's residual gives its gradient to the pressure");
     projection_.remove_gradient(residual, z, p_, report_);
   }
@@ -168,8 +168,6 @@ PressureProjection::PressureProjection(const Executor& executor, const Mesh& mes
       outflow_(executor, volume_.extent(), "net outflow", "m3/s"),
       zero_(executor, volume_.extent(), "zero", "m2/s2"),
       correction_(executor, volume_.extent(), "pressure correction", "m2/s2"),
-      fluxes_(DualCochain<Face>(executor, inverse_star_.extent(), "residual of fluxes", "m2/s2"),
-              PrimalCochain<Face>(executor, inverse_star_.extent(), "search direction", "m3/s")),
       null_space_(executor, volume_.extent(), boundaries.closed_part_of_cell()),
       solver_(executor, volume_.extent(), "pressure", control) {
   volume_.copy_from_host(volumes_of(mesh));
@@ -250,7 +248,10 @@ void PressureProjection::remove_gradient(DualCochain<Face>& r, PrimalCochain<Fac
 SolveReport PressureProjection::solve_mass(const DualCochain<Face>& r, PrimalCochain<Face>& flux,
                                            DualCochain<Cell>& p, SolverControl control) {
   // r - M U + Dᵀ p on free faces
-  DualCochain<Face>& residual = fluxes_.residual();
+  if (!fluxes_)
+    fluxes_.emplace(DualCochain<Face>(executor_, inverse_star_.extent(), "residual of fluxes", "m2/s2"),
+                    PrimalCochain<Face>(executor_, inverse_star_.extent(), "search direction", "m3/s"));
+  DualCochain<Face>& residual = fluxes_->residual();
   exchange_ghosts(mesh_.domain(), flux, p);
   mass_.apply(flux, residual);
   // The energy of what is sought sets the scale: U and the force that changes it.
@@ -262,17 +263,17 @@ SolveReport PressureProjection::solve_mass(const DualCochain<Face>& r, PrimalCoc
   SolveReport report;
   const FreeMass free_mass(*this);
   const ConstraintPreconditioner preconditioner(*this, p, report);
-  fluxes_.start({.residual = 0,
-                 .target = control.relative_tolerance * std::sqrt(energy),
-                 .iterations = 0,
-                 .limit = control.max_iterations,
-                 .norm = ResidualNorm::Energy,
-                 .share_of_first = control.relative_tolerance});
+  fluxes_->start({.residual = 0,
+                  .target = control.relative_tolerance * std::sqrt(energy),
+                  .iterations = 0,
+                  .limit = control.max_iterations,
+                  .norm = ResidualNorm::Energy,
+                  .share_of_first = control.relative_tolerance});
   // The host waits for the end of the solve within an iteration anyway.
   ConjugateGradientState state;
   do {
-    fluxes_.advance(free_mass, preconditioner, flux);
-    state = fluxes_.state();
+    fluxes_->advance(free_mass, preconditioner, flux);
+    state = fluxes_->state();
   } while (state.ending == Ending::None);
   const std::string unknown = "fluxes";
   const SolveGoal goal(unknown, control, {state.target / control.relative_tolerance});

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "operators/cell_laplacian.hpp"
 #include "operators/flux_mass.hpp"
@@ -81,7 +82,7 @@ class PressureProjection {
   Field<Cell> volume_;
   PrimalCochain<Cell> outflow_;
   DualCochain<Cell> zero_, correction_;
-  ConjugateGradientIteration<PrimalCochain<Face>> fluxes_;
+  std::optional<ConjugateGradientIteration<PrimalCochain<Face>>> fluxes_;  // from the first solve_mass() on
   PiecewiseConstantNullSpace<DualCochain<Cell>> null_space_;
   ConjugateGradient<DualCochain<Cell>> solver_;
   std::unique_ptr<Preconditioner<DualCochain<Cell>>> preconditioner_;

@@ -172,7 +172,7 @@ void FractionalStep::hold_mean_flow(Real a, Real b, Real step, FlowStepReport& r
     response.flux.fill(0);
     response.velocity.fill(Vector3{});
     response.pressure.fill(0);
-    copy(mean_flow_path_, right_hand_side_);
+    copy(*mean_flow_path_, right_hand_side_);
     if (impulse) {
       solve_mass(right_hand_side_, response.flux, response.pressure, report);
     } else {
