@@ -62,7 +62,9 @@ std::vector<float> scale_and_round_rows(const std::vector<Real>& scale, SparseRo
 Real eigenvalue_bound(const Communicator& ranks, const SparseRows& off_diagonal,
                       const std::vector<float>& rounding) {
   Real bound = 0;
-  for (std::size_t i = 0; i < at(off_diagonal.rows()); ++i) {
+  const std::size_t rows = at(off_diagonal.rows());
+#pragma omp parallel for reduction(max : bound)
+  for (std::size_t i = 0; i < rows; ++i) {
     Real sum = std::abs(1 + (rounding.empty() ? Real(0) : static_cast<Real>(rounding[i])));
     for (std::size_t k = at(off_diagonal.starts[i]); k < at(off_diagonal.starts[i + 1]); ++k)
       sum += std::abs(off_diagonal.values[k]);

@@ -87,6 +87,31 @@ TEST(SparseRows, a_sparse_product_is_that_of_dense_matrices) {
   EXPECT_EQ(product.columns, (std::vector<Index>{1, 3, 0, 1, 3, 3, 1, 0}));
 }
 
+TEST(SparseRows, the_transpose_has_the_first_columns_with_rows_in_the_order_asked_for) {
+  constexpr Index columns = 300, wanted = 250;
+  constexpr std::size_t rows = 2000;
+  std::mt19937 random(2);
+  const auto less_than = [&](unsigned bound) { return static_cast<Index>(random() % bound); };
+  SparseRows table;
+  std::vector<Index> order;
+  for (std::size_t i = 0; i < rows; ++i) {
+    order.push_back(static_cast<Index>(i));
+    for (Index column = less_than(50); column < columns; column += 1 + less_than(60)) {
+      table.columns.push_back(column);
+      table.values.push_back(static_cast<Real>(random()));
+    }
+    table.starts.push_back(static_cast<Index>(table.columns.size()));
+  }
+  std::ranges::shuffle(order, random);
+  const auto given = entries_of(table);
+  std::vector<Entries> expected(wanted);
+  for (const Index i : order) {
+    for (const auto& [column, value] : given[at(i)])
+      if (column < wanted) expected[at(column)].push_back({i, value});
+  }
+  EXPECT_EQ(entries_of(transpose(table, wanted, order)), expected);
+}
+
 TEST(SparseRows, a_value_alone_keeps_its_bits) {
   const SparseRows rows =
       gather_rows(2, 1, [](Index i, RowAccumulator& row) { row.add(0, i == 0 ? 0.0 : -0.0); });
