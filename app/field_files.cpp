@@ -19,6 +19,8 @@ VtkhdfWriter make_writer(const Mesh& mesh) {
   const Domain& domain = mesh.domain();
   const auto global = [&](Id<Node> n) { return static_cast<Index>(domain.halo<Node>().global(n)); };
   Lists nodes;
+  nodes.starts.reserve(at(domain.halo<Cell>().owned().size()) + 1);
+  nodes.entries.reserve(topology.nodes_of_cell().entries());  // more where there are polyhedra
   for (const Id<Cell> c : domain.halo<Cell>().owned()) {
     if (topology.cell_type(c) == CellType::Polyhedron) {
       for (const auto [f, sign] : topology.faces_of_cell()[c]) {
@@ -31,7 +33,7 @@ VtkhdfWriter make_writer(const Mesh& mesh) {
     }
     nodes.starts.push_back(static_cast<std::int64_t>(nodes.entries.size()));
   }
-  nodes = lists_in_slabs<Cell>(domain, nodes);
+  nodes = lists_in_slabs<Cell>(domain, std::move(nodes));
   const auto positions = in_slabs<Node>(domain, mesh.geometry().node_positions().host());
   const auto types = in_slabs<Cell>(domain, std::span(topology.cell_types()));
   return VtkhdfWriter({positions, types, nodes.starts, nodes.entries}, domain.communicator());

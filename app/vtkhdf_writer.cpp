@@ -154,6 +154,9 @@ VtkhdfWriter::VtkhdfWriter(MeshView mesh, const Communicator& ranks)
           fmt::format("a mesh of {} cells needs {} cell offsets, got {}", mesh_cells_, mesh_cells_ + 1,
                       mesh.cell_start.size()));
   const bool has_polyhedra = std::ranges::count(mesh.cell_types, CellType::Polyhedron) > 0;
+  types_.reserve(mesh_cells_);  // more where there are polyhedra
+  ends_.reserve(mesh_cells_);
+  connectivity_.reserve(mesh.cell_nodes.size());
   Polyhedra polyhedra(*this, mesh);
   for (std::size_t c = 0; c < mesh_cells_; ++c) {
     if (mesh.cell_types[c] == CellType::Polyhedron) {

@@ -109,7 +109,7 @@ std::vector<T> in_slabs(const Domain& domain, std::vector<T>&& values, int colum
 
 /// As in_slabs(): one list for each entity that a rank owns.
 template <class E, class T>
-Lists<T> lists_in_slabs(const Domain& domain, const Lists<T>& lists) {
+Lists<T> lists_in_slabs(const Domain& domain, Lists<T> lists) {
   const Halo<E>& halo = domain.halo<E>();
   REQUIRE(lists.starts.size() == at(halo.owned().size()) + 1,
           "lists to share are not those of the rank's entities");
