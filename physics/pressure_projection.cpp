@@ -247,10 +247,10 @@ void PressureProjection::remove_gradient(DualCochain<Face>& r, PrimalCochain<Fac
 
 SolveReport PressureProjection::solve_mass(const DualCochain<Face>& r, PrimalCochain<Face>& flux,
                                            DualCochain<Cell>& p, SolverControl control) {
-  // r - M U + Dᵀ p on free faces
   if (!fluxes_)
     fluxes_.emplace(DualCochain<Face>(executor_, inverse_star_.extent(), "residual of fluxes", "m2/s2"),
                     PrimalCochain<Face>(executor_, inverse_star_.extent(), "search direction", "m3/s"));
+  // r - M U + Dᵀ p on free faces
   DualCochain<Face>& residual = fluxes_->residual();
   exchange_ghosts(mesh_.domain(), flux, p);
   mass_.apply(flux, residual);
