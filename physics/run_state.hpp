@@ -16,7 +16,7 @@ namespace curlew {
 
 /// Everything a step needs of the past, by name: a run that resumes from it goes on to the same bits. On
 /// several ranks each has its slabs of the arrays, and all have the rest. Arrays that a model tells are made
-/// of what it is when they are asked for: before it goes on.
+/// of what it is when they are asked for: before it goes on, and not for it to resume from itself.
 struct RunState {
   Real time = 0;           ///< [s]
   std::int64_t steps = 0;  ///< taken so far

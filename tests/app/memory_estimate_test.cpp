@@ -86,6 +86,18 @@ TEST_F(MemoryEstimate, is_what_a_run_takes_on_a_device) {
   }
 }
 
+TEST_F(MemoryEstimate, knows_of_what_only_some_runs_need) {
+  const std::vector<std::string> explicit_scheme = {"model.scheme=ssp-rk3", "time.step=0.0001"},
+                                 held_flow = {"fluid.mean_flow.direction=[1, 0, 0]",
+                                              "fluid.mean_flow.velocity=0.5"};
+  const std::string classical = "classical-fractional-step";
+  for (const CellType type : {CellType::Triangle, CellType::Tetrahedron}) {
+    expect_estimated(load(classical, type, false, explicit_scheme),
+                     fmt::format("explicit {}", static_cast<int>(type)));
+    expect_estimated(load(classical, type, true, held_flow), fmt::format("held {}", static_cast<int>(type)));
+  }
+}
+
 TEST_F(MemoryEstimate, knows_of_what_there_is_where_viscosity_reaches_far) {
   const std::vector<std::string> viscous = {"fluid.kinematic_viscosity=100"};
   for (const auto& [model, periodic] :
