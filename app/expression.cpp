@@ -5,6 +5,7 @@
 #include <muParser.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cctype>
 #include <cmath>
 #include <mutex>
@@ -12,6 +13,8 @@
 #include <regex>
 #include <utility>
 #include <vector>
+
+#include "kernels/parallel.hpp"
 
 namespace curlew {
 
@@ -90,26 +93,55 @@ bool has_assignment(const std::string& text) {
   return false;
 }
 
+/// A compiled expression with its variables. muparser works on these and on a stack of its own.
+class CompiledExpression {
+ public:
+  /// Throws mu::ParserError where `text` is no expression.
+  explicit CompiledExpression(const std::string& text) {
+    define_names(parser_);
+    parser_.DefineVar("x", &point_.x);
+    parser_.DefineVar("y", &point_.y);
+    parser_.DefineVar("z", &point_.z);
+    parser_.DefineVar("t", &time_);
+    parser_.SetExpr(text);
+  }
+
+  Real value(Vector3 point, Real time) {
+    point_ = point, time_ = time;
+    return parser_.Eval();
+  }
+  mu::Parser& parser() { return parser_; }
+
+ private:
+  Vector3 point_;
+  Real time_ = 0;
+  mu::Parser parser_;
+};
+
 }  // namespace
 
 struct Expression::Program {
   std::string text;
   Location location;
-  std::mutex mutex;  // muparser works on the variables below and a stack of its own
-  Real x = 0, y = 0, z = 0, t = 0;
-  mu::Parser parser;
+  std::mutex mutex;
+  std::vector<std::unique_ptr<CompiledExpression>> idle;  // one for each thread that has evaluated at a time
 
   [[noreturn]] void fail(std::string message) const { throw InputErrors(location, std::move(message)); }
 
-  Real value(Vector3 point, Real time) {
-    x = point.x, y = point.y, z = point.z, t = time;
-    const Real result = parser.Eval();
-    if (!std::isfinite(result)) {
-      fail(fmt::format(
-          "the expression \"{}\" is {} at x = {}, y = {}, z = {}, t = {}; a finite number is needed", text,
-          result, x, y, z, t));
+  std::unique_ptr<CompiledExpression> take() {
+    {
+      const std::lock_guard lock(mutex);
+      if (!idle.empty()) {
+        std::unique_ptr<CompiledExpression> last = std::move(idle.back());
+        idle.pop_back();
+        return last;
+      }
     }
-    return result;
+    return std::make_unique<CompiledExpression>(text);
+  }
+  void give_back(std::unique_ptr<CompiledExpression> compiled) {
+    const std::lock_guard lock(mutex);
+    idle.push_back(std::move(compiled));
   }
 };
 
@@ -120,14 +152,9 @@ Expression::Expression(const std::string& text, Location location) : program_(st
   if (has_assignment(text)) {
     program.fail(fmt::format("the expression \"{}\" has an assignment \"=\"; write == to compare", text));
   }
-  mu::Parser& parser = program.parser;
   try {
-    define_names(parser);
-    parser.DefineVar("x", &program.x);
-    parser.DefineVar("y", &program.y);
-    parser.DefineVar("z", &program.z);
-    parser.DefineVar("t", &program.t);
-    parser.SetExpr(text);
+    program.give_back(std::make_unique<CompiledExpression>(text));
+    mu::Parser& parser = program.idle.front()->parser();
     parser.Eval();
     if (parser.GetNumResults() != 1) {
       program.fail(fmt::format("the expression \"{}\" has {} values; one is needed (decimals take a point)",
@@ -152,8 +179,10 @@ Expression::Expression(const std::string& text, Location location) : program_(st
       const std::string name(token.begin(), std::find_if(token.begin(), token.end(), [](char c) {
                                return !std::isalnum(static_cast<unsigned char>(c)) && c != '_';
                              }));
-      hint = parser.GetFunDef().contains(name) ? "; a function takes its arguments in parentheses"
-                                               : suggestion(name, known_names(parser), "names");
+      mu::Parser known;
+      define_names(known);
+      hint = known.GetFunDef().contains(name) ? "; a function takes its arguments in parentheses"
+                                              : suggestion(name, known_names(known), "names");
     }
     program.fail(fmt::format("bad expression \"{}\"{}: {}{}", text,
                              inside ? fmt::format(", character {}", character) : "", problem, hint));
@@ -171,13 +200,25 @@ void Expression::evaluate(std::span<const Vector3> points, Real time, std::span<
     std::fill(values.begin(), values.end(), constant_);
     return;
   }
-  if (points.empty()) return;
-  const std::lock_guard lock(program_->mutex);
-  if (!depends_on_space_) {
-    std::fill(values.begin(), values.end(), program_->value(points.front(), time));
-    return;
+  // Without place in it one value serves all points.
+  const std::size_t different = depends_on_space_ ? points.size() : std::min<std::size_t>(points.size(), 1);
+  std::atomic<std::size_t> first_bad = different;
+  constexpr std::size_t piece = 512;  // where starting threads costs less than evaluating
+  parallel_for_pieces(different, piece, [&](std::size_t first, std::size_t last) {
+    std::unique_ptr<CompiledExpression> compiled = program_->take();
+    for (std::size_t i = first; i < last; ++i) {
+      values[i] = compiled->value(points[i], time);
+      if (!std::isfinite(values[i])) record_lowest(first_bad, i);
+    }
+    program_->give_back(std::move(compiled));
+  });
+  if (first_bad < different) {
+    const Vector3 x = points[first_bad];
+    program_->fail(fmt::format(
+        "the expression \"{}\" is {} at x = {}, y = {}, z = {}, t = {}; a finite number is needed",
+        program_->text, values[first_bad], x.x, x.y, x.z, time));
   }
-  for (std::size_t i = 0; i < points.size(); ++i) values[i] = program_->value(points[i], time);
+  if (different < points.size()) std::fill(values.begin(), values.end(), values[0]);
 }
 
 }  // namespace curlew

@@ -1,6 +1,7 @@
 // Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 
@@ -12,6 +13,13 @@ template <class Body>
 void parallel_for(std::size_t count, const Body& body) {
 #pragma omp parallel for schedule(static) if (count > 4096)
   for (std::size_t i = 0; i < count; ++i) body(i);
+}
+
+/// Runs `body(first, last)` for pieces of [0, count) of `length` each, the last one shorter, on all cores.
+template <class Body>
+void parallel_for_pieces(std::size_t count, std::size_t length, const Body& body) {
+#pragma omp parallel for schedule(dynamic) if (count > length)
+  for (std::size_t first = 0; first < count; first += length) body(first, std::min(first + length, count));
 }
 
 /// Keeps the lowest value that any thread reports, so that what is reported does not depend on their timing.

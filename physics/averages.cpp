@@ -28,11 +28,15 @@ struct Quadrature {
   }
 };
 
-void add_side(Quadrature& q, Vector3 a, Vector3 b, Vector3 area) {
+/// Places in [0, 1] and weights of the three points of Gauss.
+const std::array<std::pair<Real, Real>, 3> gauss_rule = [] {
   const Real offset = std::sqrt(Real(3) / 5) / 2;
-  const std::array<std::pair<Real, Real>, 3> rule{
+  return std::array<std::pair<Real, Real>, 3>{
       {{0.5 - offset, 5. / 18}, {0.5, 8. / 18}, {0.5 + offset, 5. / 18}}};
-  for (const auto& [place, weight] : rule) {
+}();
+
+void add_side(Quadrature& q, Vector3 a, Vector3 b, Vector3 area) {
+  for (const auto& [place, weight] : gauss_rule) {
     q.points.push_back((1 - place) * a + place * b);
     q.areas.push_back(weight * area);
   }
@@ -54,6 +58,25 @@ void add_triangle(Quadrature& q, Vector3 a, Vector3 b, Vector3 c) {
   }
 }
 
+/// Whether four nodes, in their order around, are the corners of a parallelogram, by far more than any error
+/// of quadrature that matters.
+template <class Row>
+bool is_parallelogram(const Row& nodes, View<Node, const Vector3> x) {
+  if (nodes.size() != 4) return false;
+  const Vector3 a = x[nodes[0].id], b = x[nodes[1].id], c = x[nodes[2].id], d = x[nodes[3].id];
+  return norm((b - a) - (c - d)) <= 1e-12 * (norm(c - a) + norm(d - b));
+}
+
+/// Three points times three.
+void add_parallelogram(Quadrature& q, Vector3 a, Vector3 b, Vector3 c, Vector3 d, Vector3 area) {
+  for (const auto& [s, weight_s] : gauss_rule) {
+    for (const auto& [t, weight_t] : gauss_rule) {
+      q.points.push_back((1 - t) * ((1 - s) * a + s * b) + t * ((1 - s) * d + s * c));
+      q.areas.push_back(weight_s * weight_t * area);
+    }
+  }
+}
+
 void add_face(Quadrature& q, const Mesh& mesh, Id<Face> f) {
   const auto nodes = mesh.topology().nodes_of_face()[f];
   const auto x = mesh.geometry().node_positions(MemorySpace::Host);
@@ -61,6 +84,9 @@ void add_face(Quadrature& q, const Mesh& mesh, Id<Face> f) {
     add_side(q, x[nodes[0].id], x[nodes[1].id], mesh.geometry().face_areas()[at(f.value())]);
   } else if (nodes.size() == 3) {
     add_triangle(q, x[nodes[0].id], x[nodes[1].id], x[nodes[2].id]);
+  } else if (is_parallelogram(nodes, x)) {
+    add_parallelogram(q, x[nodes[0].id], x[nodes[1].id], x[nodes[2].id], x[nodes[3].id],
+                      mesh.geometry().face_areas()[at(f.value())]);
   } else {
     visit_fan(nodes, x,
               [&](Vector3 apex, Id<Node>, Id<Node>, Vector3 a, Vector3 b) { add_triangle(q, apex, a, b); });
@@ -81,6 +107,31 @@ void add_simplex(Quadrature& q, const std::array<Vector3, n>& corners, Real volu
   }
 }
 
+/// Whether opposite sides of a quadrilateral, of each face of a hexahedron, are parallel and of one length.
+bool is_parallelepiped(const Mesh& mesh, Id<Cell> c) {
+  const Topology& topology = mesh.topology();
+  const auto x = mesh.geometry().node_positions(MemorySpace::Host);
+  if (topology.cell_type(c) == CellType::Quadrilateral)
+    return is_parallelogram(topology.nodes_of_cell()[c], x);
+  if (topology.cell_type(c) != CellType::Hexahedron) return false;
+  const auto faces = topology.faces_of_cell()[c];
+  for (Index k = 0; k < faces.size(); ++k) {
+    if (!is_parallelogram(topology.nodes_of_face()[faces[k].id], x)) return false;
+  }
+  return true;
+}
+
+/// The points of Gauss, two in each direction.
+template <class Row>
+void add_parallelepiped(Quadrature& q, const Row& nodes, View<Node, const Vector3> x, Vector3 centre,
+                        Real volume) {
+  const Real near = 1 / std::sqrt(Real(3));
+  for (const auto [n, sign] : nodes) {
+    q.points.push_back(centre + near * (x[n] - centre));
+    q.volumes.push_back(volume / static_cast<Real>(nodes.size()));
+  }
+}
+
 void add_cell(Quadrature& q, const Mesh& mesh, Id<Cell> c) {
   const Topology& topology = mesh.topology();
   const auto x = mesh.geometry().node_positions(MemorySpace::Host);
@@ -91,6 +142,8 @@ void add_cell(Quadrature& q, const Mesh& mesh, Id<Cell> c) {
     add_simplex<3>(q, {x[nodes[0].id], x[nodes[1].id], x[nodes[2].id]}, volume);
   } else if (topology.cell_type(c) == CellType::Tetrahedron) {
     add_simplex<4>(q, {x[nodes[0].id], x[nodes[1].id], x[nodes[2].id], x[nodes[3].id]}, volume);
+  } else if (is_parallelepiped(mesh, c)) {
+    add_parallelepiped(q, nodes, x, centre, volume);
   } else {
     for (const auto [f, sign] : topology.faces_of_cell()[c]) {
       const Real outward = sign;

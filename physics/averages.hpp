@@ -14,8 +14,9 @@ struct FaceAverages {
   std::vector<Vector3> mean;  ///< mean over each face
 };
 
-/// Integrals over the faces of `range` at `time` [s]: three Gauss points on a side, the seven points of Radon
-/// (Monatsh. Math. 52, 1948; fifth order) on each triangle of a face's fan.
+/// Integrals over the faces of `range` at `time` [s], exact for polynomials of degree five: three Gauss
+/// points on a side, three times three on a parallelogram, the seven points of Radon (Monatsh. Math. 52,
+/// 1948) on each triangle of another face's fan.
 FaceAverages average_on_faces(const Mesh& mesh, Range<Face> range, const VectorFunction& function, Real time);
 
 /// Means over all cells at `time` [s]; exact for quadratic functions on cells with planar faces.

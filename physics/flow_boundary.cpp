@@ -71,6 +71,8 @@ FlowBoundaries::FlowBoundaries(const Executor& executor, const Mesh& mesh, const
       flux_(executor, mesh.topology().boundary_faces().size(), "boundary flux", "m3/s"),
       velocity_(executor, flux_.size(), "boundary velocity", "m/s"),
       outside_pressure_(executor, flux_.size(), "outside pressure", "m2/s2") {
+  const std::size_t count = at(flux_.size());
+  given_ = {std::vector<Real>(count), std::vector<Vector3>(count), std::vector<Real>(count)};
   const std::vector<Patch>& patches = mesh.topology().patches();
   REQUIRE(boundaries_.size() == patches.size(), "a flow needs one boundary condition per patch of the mesh");
   for (std::size_t p = 0; p < patches.size(); ++p) {
@@ -160,7 +162,8 @@ std::vector<Real> FlowBoundaries::of_closed_part(Index part, const std::vector<R
   return chosen;
 }
 
-void FlowBoundaries::balance_closed_parts(std::vector<Real>& flux, std::vector<Vector3>& velocity) const {
+void FlowBoundaries::balance_closed_parts(Given& given) const {
+  auto& [flux, velocity, pressure] = given;
   std::vector<Real> net, total, magnitude, speed;
   for (std::size_t b = 0; b < flux.size(); ++b) {
     magnitude.push_back(std::abs(flux[b]));
@@ -189,69 +192,69 @@ void FlowBoundaries::balance_closed_parts(std::vector<Real>& flux, std::vector<V
   }
 }
 
-void FlowBoundaries::update(Real time) {
-  bool changes = !fresh_;
-  for (const FlowBoundary& boundary : boundaries_) changes = changes || depends_on_time(boundary);
-  if (!changes) return;
+/// Evaluates what a patch gives at `time`.
+void FlowBoundaries::evaluate(std::size_t patch, Real time) {
+  const Range<Face> faces = mesh_.topology().patches()[patch].faces;
+  const std::size_t offset = at(faces.first() - first_), count = at(faces.size());
+  const auto areas = mesh_.geometry().face_areas().host().subspan(at(faces.first()), count);
+  const std::span flux = std::span(given_.flux).subspan(offset, count);
+  const std::span velocity = std::span(given_.velocity).subspan(offset, count);
+  const auto give = [&](const VectorFunction& function) {
+    const FaceAverages averages = average_on_faces(mesh_, faces, function, time);
+    for (std::size_t k = 0; k < count; ++k) {
+      // The normal part of the mean is that of the flux, on curved faces too.
+      const Vector3 mean = averages.mean[k];
+      flux[k] = averages.flux[k];
+      velocity[k] = mean + ((flux[k] - dot(mean, areas[k])) / dot(areas[k], areas[k])) * areas[k];
+    }
+  };
+  std::visit(Overloaded{[&](const Wall& wall) {
+                          if (wall.rotation) {
+                            give(RotationVelocity(*wall.rotation));
+                            angular_velocity_[patch] = wall.rotation->angular_velocity(time);
+                          } else if (wall.velocity) {
+                            give(*wall.velocity);
+                          }
+                        },
+                        [&](const Inlet& inlet) {
+                          if (inlet.velocity) {
+                            give(*inlet.velocity);
+                            return;
+                          }
+                          std::vector<Real> own_areas;
+                          for (const Vector3 area : areas) own_areas.push_back(norm(area));
+                          const Real total_area = sum_of_terms(mesh_.domain().communicator(), own_areas);
+                          Real rate = 0;
+                          const Vector3 anywhere{};
+                          inlet.flow_rate->evaluate(std::span(&anywhere, 1), time, std::span(&rate, 1));
+                          for (std::size_t k = 0; k < count; ++k) {
+                            flux[k] = -rate * own_areas[k] / total_area;
+                            velocity[k] = (flux[k] / dot(areas[k], areas[k])) * areas[k];
+                          }
+                        },
+                        [&](const Outlet& outlet) {
+                          if (!outlet.pressure) return;
+                          const std::span pressure = std::span(given_.pressure).subspan(offset, count);
+                          outlet.pressure->evaluate(
+                              mesh_.geometry().face_centroids().host().subspan(at(faces.first()), count),
+                              time, pressure);
+                          for (Real& value : pressure) value /= density_;
+                        },
+                        [](const Symmetry&) {}},
+             boundaries_[patch]);
+}
 
-  const std::size_t count = at(flux_.size());
-  std::vector<Real> flux(count, 0), pressure(count, 0);
-  std::vector<Vector3> velocity(count);
-  const auto areas = mesh_.geometry().face_areas().host();
+void FlowBoundaries::update(Real time) {
+  bool changed = false;
   for (std::size_t p = 0; p < boundaries_.size(); ++p) {
-    const Range<Face> faces = mesh_.topology().patches()[p].faces;
-    const std::size_t offset = at(faces.first() - first_);
-    const auto give = [&](const VectorFunction& function) {
-      const FaceAverages averages = average_on_faces(mesh_, faces, function, time);
-      for (std::size_t k = 0; k < averages.flux.size(); ++k) {
-        // The normal part of the mean is that of the flux, on curved faces too.
-        const Vector3 area = areas[at(faces.first()) + k];
-        flux[offset + k] = averages.flux[k];
-        velocity[offset + k] =
-            averages.mean[k] + ((averages.flux[k] - dot(averages.mean[k], area)) / dot(area, area)) * area;
-      }
-    };
-    std::visit(Overloaded{[&](const Wall& wall) {
-                            if (wall.rotation) {
-                              give(RotationVelocity(*wall.rotation));
-                              angular_velocity_[p] = wall.rotation->angular_velocity(time);
-                            } else if (wall.velocity) {
-                              give(*wall.velocity);
-                            }
-                          },
-                          [&](const Inlet& inlet) {
-                            if (inlet.velocity) {
-                              give(*inlet.velocity);
-                              return;
-                            }
-                            std::vector<Real> own_areas;
-                            for (const Id<Face> f : faces) own_areas.push_back(norm(areas[at(f.value())]));
-                            const Real total_area = sum_of_terms(mesh_.domain().communicator(), own_areas);
-                            Real rate = 0;
-                            const Vector3 anywhere{};
-                            inlet.flow_rate->evaluate(std::span(&anywhere, 1), time, std::span(&rate, 1));
-                            for (std::size_t k = 0; k < at(faces.size()); ++k) {
-                              const Vector3 area = areas[at(faces.first()) + k];
-                              flux[offset + k] = -rate * norm(area) / total_area;
-                              velocity[offset + k] = (flux[offset + k] / dot(area, area)) * area;
-                            }
-                          },
-                          [&](const Outlet& outlet) {
-                            if (!outlet.pressure) return;
-                            const auto centroids = mesh_.geometry().face_centroids().host();
-                            outlet.pressure->evaluate(centroids.subspan(at(faces.first()), at(faces.size())),
-                                                      time,
-                                                      std::span(pressure).subspan(offset, at(faces.size())));
-                            for (std::size_t k = 0; k < at(faces.size()); ++k)
-                              pressure[offset + k] /= density_;
-                          },
-                          [](const Symmetry&) {}},
-               boundaries_[p]);
+    if (fresh_ && !depends_on_time(boundaries_[p])) continue;
+    evaluate(p, time);
+    changed = true;
   }
-  balance_closed_parts(flux, velocity);
-  given_flux_ = std::move(flux);
-  given_velocity_ = std::move(velocity);
-  outside_pressure_.copy_from_host(pressure);
+  if (!changed) return;
+  balanced_ = given_;
+  balance_closed_parts(balanced_);
+  outside_pressure_.copy_from_host(balanced_.pressure);
   fresh_ = true;
   send();
 }
@@ -282,7 +285,7 @@ void FlowBoundaries::set_quantum(Real quantum) {
 
 /// Rounds what is given and sends it to the executor.
 void FlowBoundaries::send() {
-  std::vector<Real> flux = given_flux_;
+  std::vector<Real> flux = balanced_.flux;
   if (quantum_ > 0) {
     for (Real& value : flux) value = quantum_ * std::rint(value / quantum_);
     for (Index part = 0; part < closed_parts_; ++part) {
@@ -294,7 +297,7 @@ void FlowBoundaries::send() {
     }
   }
   flux_.copy_from_host(flux);
-  velocity_.copy_from_host(given_velocity_);
+  velocity_.copy_from_host(balanced_.velocity);
 }
 
 void FlowBoundaries::impose(PrimalCochain<Face>& flux, Field<Face, Vector3>& velocity) const {

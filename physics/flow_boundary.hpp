@@ -53,13 +53,21 @@ class FlowBoundaries {
   const std::vector<FaceHold>& hold_of_face() const { return hold_of_face_; }
 
  private:
+  /// What boundary faces are given: a flux [m3/s], a velocity [m/s] or a pressure outside [m2/s2]; else 0.
+  struct Given {
+    std::vector<Real> flux;
+    std::vector<Vector3> velocity;
+    std::vector<Real> pressure;
+  };
+
+  void evaluate(std::size_t patch, Real time);
   void find_closed_parts();
   Index closed_part_of(std::size_t boundary_face) const;
   /// The values of a closed part's boundary faces.
   std::vector<Real> of_closed_part(Index part, const std::vector<Real>& values) const;
   std::optional<std::size_t> largest_in_closed_part(Index part, const std::vector<Real>& flux) const;
   void send();
-  void balance_closed_parts(std::vector<Real>& flux, std::vector<Vector3>& velocity) const;
+  void balance_closed_parts(Given& given) const;
 
   Executor executor_;
   const Mesh& mesh_;
@@ -67,9 +75,9 @@ class FlowBoundaries {
   Real density_;
   Index first_;  // boundary face
   bool fresh_ = false;
-  Real quantum_ = 0;                     // 0: none
-  std::vector<Real> given_flux_;         // before rounding [m3/s]
-  std::vector<Vector3> given_velocity_;  // [m/s]
+  Real quantum_ = 0;  // 0: none
+  Given given_;
+  Given balanced_;  // so that nothing is left over in closed parts; before rounding
   std::vector<FaceHold> hold_of_face_;
   std::vector<Index> closed_part_of_cell_;
   Index closed_parts_ = 0;

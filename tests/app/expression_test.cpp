@@ -138,6 +138,34 @@ TEST(Expression, NamesPlaceAndTimeOfValuesThatAreNotFinite) {
   }
 }
 
+TEST(Expression, NamesTheFirstOfManyPointsWhereItIsNotFinite) {
+  std::vector<Vector3> points(20'000, Vector3{1, 0, 0});
+  std::vector<Real> values(points.size());
+  for (const std::size_t bad :
+       {std::size_t(19'999), std::size_t(12'345), std::size_t(700), std::size_t(699)}) {
+    points[bad] = {0, static_cast<Real>(bad), 0};
+    try {
+      Expression("y + 1/x").evaluate(points, 2, values);
+      FAIL() << "nothing thrown";
+    } catch (const InputError& error) {
+      EXPECT_THAT(error.what(), HasSubstr("at x = 0, y = " + std::to_string(bad) + ", z = 0, t = 2;"));
+    }
+  }
+}
+
+TEST(Expression, EvaluatesEachOfManyPoints) {
+  std::vector<Vector3> points;
+  for (int i = 0; i < 20'001; ++i) points.push_back({0.001 * i, 1 - 0.5 * i, 3});
+  std::vector<Real> values(points.size());
+  const Expression expression("sin(x) + y*t - exp(-z)");
+  for (const Real time : {0.5, 2.}) {
+    expression.evaluate(points, time, values);
+    for (std::size_t i = 0; i < points.size(); ++i) {
+      EXPECT_DOUBLE_EQ(values[i], std::sin(points[i].x) + points[i].y * time - std::exp(-points[i].z));
+    }
+  }
+}
+
 TEST(Expression, SaysWhereTextIsNoExpression) {
   EXPECT_THAT(message_of("1 + sni(x)"), HasSubstr("case.toml:7: bad expression \"1 + sni(x)\", character 5"));
   EXPECT_THAT(message_of("1 + sni(x)"), HasSubstr("did you mean \"sin\"?"));

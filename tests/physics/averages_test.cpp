@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "mesh/box.hpp"
 #include "tests/mesh/shelf.hpp"
 #include "tests/physics/flow_setup.hpp"
 
@@ -141,6 +142,21 @@ TEST_P(Averages, over_cells_are_exact_for_polynomials_of_degree_two_where_faces_
 }
 
 INSTANTIATE_TEST_SUITE_P(Shelf, Averages, testing::ValuesIn(shelf()),
+                         [](const auto& test) { return test.param.name; });
+
+std::vector<ShelfMesh> sheared_boxes() {
+  std::vector<ShelfMesh> meshes;
+  for (const CellType type : {CellType::Quadrilateral, CellType::Hexahedron}) {
+    RawMesh raw = make_box(type, {3, 4, 5});
+    for (Vector3& x : raw.nodes) {
+      x.x += 0.4 * x.y - 0.2 * x.z;
+      x.y += 0.3 * x.z;
+    }
+    meshes.push_back({name(type), raw});
+  }
+  return meshes;
+}
+INSTANTIATE_TEST_SUITE_P(Sheared, Averages, testing::ValuesIn(sheared_boxes()),
                          [](const auto& test) { return test.param.name; });
 
 }  // namespace

@@ -161,6 +161,25 @@ TEST_F(InABox, evaluates_what_does_not_change_once) {
   EXPECT_EQ(calls, once);
 }
 
+TEST_F(InABox, evaluates_a_patch_that_does_not_change_once_beside_one_that_does) {
+  std::atomic<int> calls = 0;
+  on("left") = Inlet{steady_vector([&](Vector3 x) {
+                       ++calls;
+                       return Vector3{x.y, 0, 0};
+                     }),
+                     {}};
+  on("right") = Inlet{analytic_vector([](Vector3 x, Real t) { return Vector3{x.y, t, 0}; }), {}};
+  FlowBoundaries boundaries(Executor::serial(), mesh_, settings_);
+  boundaries.update(0);
+  const int once = calls;
+  EXPECT_GT(once, 0);
+  const Imposed held = impose(boundaries, mesh_, 3);
+  EXPECT_EQ(calls, once);
+  FlowBoundaries begun_then(Executor::serial(), mesh_, settings_);
+  const Imposed expected = impose(begun_then, mesh_, 3);
+  EXPECT_TRUE(held.flux == expected.flux && held.velocity == expected.velocity);
+}
+
 TEST_F(InABox, a_net_inflow_of_a_closed_domain_is_an_error_that_prints_it) {
   on("left") = Inlet{uniform_vector({0.5, 0, 0}), {}};
   on("right") = Inlet{uniform_vector({0.3, 0, 0}), {}};
