@@ -43,8 +43,10 @@ struct DistanceOnFace {
 /// The present state of a flow on the host; fields are made when first asked for.
 class PresentFlow final : public FlowSnapshot {
  public:
-  PresentFlow(const IncompressibleFlow& flow, const std::vector<FlowSimulation::FlowAverage>& averages)
-      : flow_(flow), averages_(averages) {}
+  /// `centroid_velocity` is made where there is none and somebody sees the velocity.
+  PresentFlow(const IncompressibleFlow& flow, const std::vector<FlowSimulation::FlowAverage>& averages,
+              std::optional<CentroidVelocity>& centroid_velocity)
+      : flow_(flow), averages_(averages), centroid_velocity_(centroid_velocity) {}
 
   FieldSnapshot field(const std::string& name) override {
     if (const auto known = fields_.find(name); known != fields_.end()) return view(known->second);
@@ -129,6 +131,11 @@ class PresentFlow final : public FlowSnapshot {
     return velocity_gradient(flow_.mesh(), face_velocity);
   }
 
+  std::vector<Vector3> at_centroids(const Field<Face, Vector3>& face_velocity) const {
+    if (!centroid_velocity_) centroid_velocity_.emplace(face_velocity.executor(), flow_.mesh());
+    return (*centroid_velocity_)(face_velocity).to_host();
+  }
+
   std::vector<Real> in_pascal(const DualCochain<Cell>& pressure) {
     std::vector<Real> values = pressure.to_host();
     for (Real& p : values) p *= density();
@@ -137,7 +144,7 @@ class PresentFlow final : public FlowSnapshot {
 
   Values make(const std::string& name) {
     const Mesh& mesh = flow_.mesh();
-    if (name == "velocity") return mean_velocity(mesh, flow_.face_velocity()).to_host();
+    if (name == "velocity") return at_centroids(flow_.face_velocity());
     if (name == "pressure") return in_pascal(flow_.pressure());
     if (name == "vorticity") return vorticity(gradient(flow_.face_velocity())).to_host();
     if (name == "q_criterion") return q_criterion(gradient(flow_.face_velocity())).to_host();
@@ -149,9 +156,7 @@ class PresentFlow final : public FlowSnapshot {
     }
     if (name == "streamfunction") return NodeValues{streamfunction(mesh, flow_.flux().to_host())};
     for (const auto& average : averages_) {
-      if (name == average.name + "_velocity") {
-        return mean_velocity(mesh, average.face_velocity.mean()).to_host();
-      }
+      if (name == average.name + "_velocity") return at_centroids(average.face_velocity.mean());
       if (name == average.name + "_pressure") return in_pascal(average.pressure.mean());
       if (name == average.name + "_vorticity") {
         return vorticity(gradient(average.face_velocity.mean())).to_host();
@@ -162,6 +167,7 @@ class PresentFlow final : public FlowSnapshot {
 
   const IncompressibleFlow& flow_;
   const std::vector<FlowSimulation::FlowAverage>& averages_;
+  std::optional<CentroidVelocity>& centroid_velocity_;
   std::map<std::string, Values> fields_;
   std::vector<Tensor3> velocity_gradient_;  // [1/s]
   std::vector<Vector3> pressure_gradient_;  // [Pa/m]
@@ -356,7 +362,7 @@ std::vector<FieldDescription> FlowSimulation::output_fields() const {
 }
 
 std::unique_ptr<Snapshot> FlowSimulation::snapshot() const {
-  return std::make_unique<PresentFlow>(*flow_, averages_);
+  return std::make_unique<PresentFlow>(*flow_, averages_, centroid_velocity_);
 }
 
 std::string FlowSimulation::conclusion() const {

@@ -4,6 +4,7 @@
 #include "app/flow_case.hpp"
 #include "app/simulation.hpp"
 #include "app/step_control.hpp"
+#include "physics/centroid_velocity.hpp"
 #include "physics/incompressible_flow.hpp"
 #include "physics/time_average.hpp"
 
@@ -70,7 +71,8 @@ class FlowSimulation final : public Simulation {
   FlowStepReport report_;  // of the last step
   Real step_ = 0;          // its length [s]
   std::vector<FlowAverage> averages_;
-  std::optional<Field<Face, Vector3>> previous_velocity_;  // where a steady run watches it [m/s]
+  mutable std::optional<CentroidVelocity> centroid_velocity_;  // once somebody sees the velocity
+  std::optional<Field<Face, Vector3>> previous_velocity_;      // where a steady run watches it [m/s]
 };
 
 }  // namespace curlew

@@ -131,6 +131,7 @@ std::size_t bytes_of(const FlowCase& settings, const Mesh& mesh) {
   per_cell += number;                             // the method's
   per_cell += number + history * rounded_number;  // its guesses
   per_cell += averages * number;
+  per_cell += 2 * tensor + vector;            // the velocity at centroids, where it is written
   std::size_t per_face = 2 * vector;          // geometry
   per_face += 3 * (3 * number + 2 * vector);  // three levels of time
   per_face += 5 * number + vector + 1;        // forces

@@ -7,6 +7,20 @@
 
 namespace curlew {
 
+/// Kernel's part: the arm from a cell's centroid to that of one of its faces, whose normal leaves the cell
+/// (sign +1) or enters it (-1) [m].
+struct Arms {
+  FaceCentroidsOfCells face_centroid;
+  View<Cell, const Vector3> cell_centroid;
+
+  Arms(const Geometry& geometry, MemorySpace space)
+      : face_centroid(geometry.face_centroids_of_cells(space)),
+        cell_centroid(geometry.cell_centroids(space)) {}
+  CURLEW_HOST_DEVICE Vector3 operator()(Id<Cell> c, Id<Face> f, Real sign) const {
+    return face_centroid(f, sign) - cell_centroid[c];
+  }
+};
+
 /// Kernel: gradient of the velocity in a cell from the velocities of its faces, g = (1/V) sum_f v_f S_fᵀ
 /// [1/s]. Exact for a linear velocity given by its face means.
 template <class Rows>

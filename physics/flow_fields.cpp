@@ -21,20 +21,6 @@ namespace curlew {
 
 namespace {
 
-/// The arm from a cell's centroid to that of one of its faces, whose normal leaves the cell (sign +1) or
-/// enters it (-1) [m].
-struct Arms {
-  FaceCentroidsOfCells face_centroid;
-  View<Cell, const Vector3> cell_centroid;
-
-  Arms(const Mesh& mesh, MemorySpace space)
-      : face_centroid(mesh.geometry().face_centroids_of_cells(space)),
-        cell_centroid(mesh.geometry().cell_centroids(space)) {}
-  CURLEW_HOST_DEVICE Vector3 operator()(Id<Cell> c, Id<Face> f, Real sign) const {
-    return face_centroid(f, sign) - cell_centroid[c];
-  }
-};
-
 struct VorticityOnCell {
   View<Cell, const Tensor3> gradient;
   View<Cell, Vector3> vorticity;
@@ -91,7 +77,7 @@ class Rings {
   };
 
   Rings(const Mesh& mesh, Id<Cell> centre)
-      : mesh_(mesh), arm_(mesh, MemorySpace::Host), members_{{centre, {}}} {}
+      : mesh_(mesh), arm_(mesh.geometry(), MemorySpace::Host), members_{{centre, {}}} {}
 
   /// Adds those of the cells across the faces of the last ring and gives them back.
   std::span<const Member> grow() {
@@ -301,7 +287,7 @@ std::vector<Vector3> least_squares_gradient(const Mesh& mesh, std::span<const Re
 WallFriction wall_friction(const Mesh& mesh, const FlowSettings& settings,
                            const IncompressibleFlow::BoundaryForces& forces) {
   const Topology& topology = mesh.topology();
-  const Arms arm(mesh, MemorySpace::Host);
+  const Arms arm(mesh.geometry(), MemorySpace::Host);
   const std::size_t cells = at(topology.cells().size());
   WallFriction friction{std::vector<Vector3>(cells), std::vector<Real>(cells)};
   std::vector<Real> wall_area(cells);

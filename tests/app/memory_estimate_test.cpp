@@ -60,12 +60,14 @@ struct MemoryEstimate : testing::Test {
     return load_case(folder / "case.toml", overrides);
   }
 
-  /// Of a run, after enough steps for all guesses to be there.
+  /// Of a run, after enough steps for all guesses to be there, and its fields.
   void expect_estimated(const LoadedCase& loaded, const std::string& name) {
     const std::size_t before = device_memory(device.space()).used;
     const auto simulation = make_simulation(device, loaded);
     simulation->start();
     for (int step = 0; step < 5; ++step) simulation->advance();
+    const auto snapshot = simulation->snapshot();
+    for (const FieldDescription& field : simulation->output_fields()) snapshot->field(field.name);
     const double used = static_cast<double>(device_memory(device.space()).used - before);
     const double estimate = static_cast<double>(device_bytes(loaded));
     EXPECT_GE(estimate, used) << name;

@@ -10,9 +10,9 @@
 
 #include "kernels/vector_kernels.hpp"
 #include "physics/averages.hpp"
+#include "physics/centroid_velocity.hpp"
 #include "physics/classical_fractional_step.hpp"
 #include "physics/exact_fractional_step.hpp"
-#include "physics/flow_fields.hpp"
 #include "tests/physics/analytic_vector.hpp"
 
 namespace curlew::test {
@@ -216,7 +216,8 @@ FlowErrors errors_of(const FlowProblem& problem, StepMethod method, const RawMes
 
   const auto volumes = mesh.geometry().cell_volumes().host();
   const auto centroids = mesh.geometry().cell_centroids().host();
-  const std::vector<Vector3> velocity = mean_velocity(mesh, flow.face_velocity()).to_host();
+  const std::vector<Vector3> velocity =
+      CentroidVelocity(Executor::serial(), mesh)(flow.face_velocity()).to_host();
   std::vector<Real> pressure = flow.pressure().to_host();
   Real volume = 0, mean = 0;
   for (std::size_t c = 0; c < pressure.size(); ++c) {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "physics/centroid_velocity.hpp"
 #include "physics/incompressible_flow.hpp"
 #include "tests/mpi/parted.hpp"
 #include "tests/physics/flow_setup.hpp"
@@ -34,6 +35,10 @@ Index differences(const Parted& mesh, Range<E> range, const std::vector<T>& mine
 template <class F>
 Index differences(const Parted& mesh, const F& part, const F& whole) {
   return differences(mesh, part.range(), part.to_host(), whole.to_host());
+}
+
+inline Field<Cell, Vector3> at_centroids(const Mesh& mesh, const IncompressibleFlow& flow) {
+  return CentroidVelocity(flow.face_velocity().executor(), mesh)(flow.face_velocity());
 }
 
 /// Unknowns with their ghosts.
