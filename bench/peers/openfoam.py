@@ -64,7 +64,9 @@ def run(folder, *command):
         raise SystemExit(f"error: {' '.join(command)} failed; see {log}")
 
 
-def write_settings(folder, solver, flow, processes, tolerance, gradient="Gauss linear", interpolation="linear", convection=None):
+def write_settings(
+    folder, solver, flow, processes, tolerance, gradient="Gauss linear", interpolation="linear", convection=None
+):
     """System and properties. Two PISO correctors, second order in time and space, as Curlew's step."""
     last = flow["steps"] * flow["step"]
     for stale in (folder / "postProcessing", *(d for d in folder.glob("[0-9]*") if d.name != "0")):
@@ -208,7 +210,8 @@ def write_exact_flow(folder, flow, step, steps):
             for name in faces
         }
         write_boundary_data(folder, flow, faces, step, steps)
-    write_fields(folder, "uniform (0 0 0)", "uniform 0", {name: "type symmetry;" if flow.symmetric else "type zeroGradient;" for name in faces})
+    anything = "type symmetry;" if flow.symmetric else "type zeroGradient;"
+    write_fields(folder, "uniform (0 0 0)", "uniform 0", {name: anything for name in faces})
     for what in ("writeCellCentres", "writeCellVolumes"):
         run(folder, "postProcess", "-func", what, "-time", "0")
     centroids, volumes = read_field(folder / "0/C"), read_field(folder / "0/V")
