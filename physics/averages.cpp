@@ -58,8 +58,8 @@ void add_triangle(Quadrature& q, Vector3 a, Vector3 b, Vector3 c) {
   }
 }
 
-/// Whether four nodes, in their order around, are the corners of a parallelogram, by far more than any error
-/// of quadrature that matters.
+/// Whether four nodes, in their order around, are the corners of a parallelogram, but for what changes an
+/// integral by less than any quadrature.
 template <class Row>
 bool is_parallelogram(const Row& nodes, View<Node, const Vector3> x) {
   if (nodes.size() != 4) return false;
