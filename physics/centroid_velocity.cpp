@@ -69,7 +69,7 @@ CentroidVelocity::CentroidVelocity(const Executor& executor, const Mesh& mesh)
   std::vector<Tensor3> moments(volumes.size());
   parallel_for(at(mesh.domain().halo<Cell>().owned().size()), [&](std::size_t k) {
     const Id<Cell> c(static_cast<Index>(k));
-    if (mesh.topology().cell_type(c) == CellType::Tetrahedron) return;  // stays zero, and the mean as it is
+    if (mesh.topology().cell_type(c) == CellType::Tetrahedron) return;  // Q stays zero
     for (const auto [f, sign] : mesh.topology().faces_of_cell()[c]) {
       const Vector3 r = arm(c, f, sign);
       const Real share = sign * dot(r, areas[at(f.value())]) / (dimension * volumes[k]);

@@ -13,7 +13,8 @@ namespace curlew {
 ///   v(x_c) = v_c - ½ H : Q,   Q = sum_f w_f <r rᵀ>_f,   H = (1/V) sum_f g_f S_f,
 /// with < >_f the mean over a face, r = x - x_c, and g_f the gradient of the velocity between those of the
 /// cells on both sides, in proportion to their distances from the face's plane; on the boundary that of the
-/// cell. Exact for linear velocities on cells with planar faces, for quadratic ones in boxes away from the
+/// cell. In tetrahedra it is v_c: there H tells more of the mesh than of the flow where that is coarse for
+/// it. Exact for linear velocities on cells with planar faces, for quadratic ones in boxes away from the
 /// boundary.
 class CentroidVelocity {
  public:

@@ -371,10 +371,11 @@ def print_errors(rows):
     print("| flow | cells | solver | velocity | pressure | seconds | time to the same error |")
     print("|" + "---|" * 7)
     for row in rows:
-        same = time_to_same_error(row, rows)
+        ratio = time_to_same_error(row, rows)
+        same = "" if ratio is None else f"{ratio:.2f}" if ratio < 100 else "more than 100"
         print(
             f"| {row['flow']} | {row['cells']:,} | {row['solver']} | {row['errors']['velocity']:.2e} | "
-            f"{row['errors']['pressure']:.2e} | {row['seconds']:.3g} | {'' if same is None else format(same, '.2f') if same < 100 else 'more than 100'} |"
+            f"{row['errors']['pressure']:.2e} | {row['seconds']:.3g} | {same} |"
         )
 
 

@@ -16,7 +16,8 @@ class TaylorGreen:
     symmetric = True  # at all sides; otherwise the velocity is given there
 
     def expressions(self):
-        return [f"{u}*exp(-{2 * np.pi**2 * self.viscosity!r}*t)" for u in ("sin(pi*x)*cos(pi*y)", "-cos(pi*x)*sin(pi*y)", "0")]
+        rate = repr(2 * np.pi**2 * self.viscosity)
+        return [f"{u}*exp(-{rate}*t)" for u in ("sin(pi*x)*cos(pi*y)", "-cos(pi*x)*sin(pi*y)", "0")]
 
     def velocity(self, x, t):
         a, b, decay = np.pi * x[:, 0], np.pi * x[:, 1], np.exp(-2 * np.pi**2 * self.viscosity * t)
