@@ -11,6 +11,7 @@
 #include "mesh/periodic.hpp"
 #include "mesh/quality.hpp"
 #include "physics/averages.hpp"
+#include "physics/flow_fields.hpp"
 #include "tests/kernels/backends.hpp"
 #include "tests/mesh/shelf.hpp"
 #include "tests/physics/analytic_vector.hpp"
@@ -119,6 +120,14 @@ TEST(CentroidVelocity, of_a_periodic_box_is_that_in_the_middle_of_nine_or_twenty
           << name(type);
     }
   }
+}
+
+TEST(CentroidVelocity, of_tetrahedra_is_the_mean_of_their_faces) {
+  const Mesh mesh(make_box(CellType::Tetrahedron, {3, 3, 3}));
+  const Field<Face, Vector3> on_faces = means_over_faces(Executor::serial(), mesh, [](Vector3 x) {
+    return Vector3{x.y * x.y, std::sin(3 * x.z), x.x * x.y};
+  });
+  EXPECT_TRUE(at_centroids(mesh, on_faces) == mean_velocity(mesh, on_faces).to_host());
 }
 
 TEST(CentroidVelocity, asks_for_a_velocity_per_face) {
