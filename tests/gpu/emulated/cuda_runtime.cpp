@@ -1,0 +1,356 @@
+// Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
+//
+// CUDA's runtime, as far as Curlew uses it, for a GPU whose kernels run on the host: linked in place of
+// NVIDIA's. What a stream is asked for happens as late as it may, when somebody waits for it. All else is as
+// in NVIDIA, CUDA Runtime API.
+
+#include <cuda_runtime_api.h>
+#include <cxxabi.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "kernel_list.hpp"
+
+namespace curlew::emulated {
+
+namespace {
+
+/// A launch or a copy.
+struct Operation {
+  const Kernel* kernel;  ///< null for a copy
+  std::function<void()> run;
+};
+using Operations = std::vector<Operation>;
+
+std::string demangled(const char* name) {
+  int status = 0;
+  const std::unique_ptr<char, void (*)(void*)> text(abi::__cxa_demangle(name, nullptr, nullptr, &status),
+                                                    std::free);
+  return status == 0 ? text.get() : name;
+}
+
+class Gpu {
+ public:
+  static Gpu& get() {
+    static auto* const gpu = new Gpu;  // never destroyed: fields may be released after it would be
+    return *gpu;
+  }
+
+  /// `function` is what a program names when it launches the kernel of that name.
+  void add_kernel(const void* function, const char* name) {
+    const auto kernel = by_name_.find(name);
+    if (kernel != by_name_.end()) by_function_[function] = kernel->second;
+  }
+
+  cudaError_t launch(const void* function, dim3 grid, dim3 block, void** arguments) {
+    const auto found = by_function_.find(function);
+    if (found == by_function_.end()) return cudaErrorInvalidDeviceFunction;
+    const Kernel& kernel = *found->second;
+    constexpr unsigned most_lanes = 1024, most_blocks = 0x7fffffff, most_shared_bytes = 48 << 10;
+    if (grid.x == 0 || grid.x > most_blocks || block.x == 0 || block.x > most_lanes ||
+        kernel.shared_bytes > most_shared_bytes || std::max({grid.y, grid.z, block.y, block.z}) > 1)
+      return cudaErrorInvalidConfiguration;
+    Launch asked{0, grid.x, block.x, {}};
+    for (std::size_t k = 0; k < kernel.parameters.size(); ++k) {
+      const auto [begin, bytes] = kernel.parameters[k];
+      asked.arguments.resize(begin + bytes);
+      std::memcpy(asked.arguments.data() + begin, arguments[k], bytes);
+    }
+    return add({&kernel, [this, &kernel, asked] { run(kernel, asked); }});
+  }
+
+  cudaError_t copy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind direction) {
+    const DeviceMemory& memory = DeviceMemory::get();
+    if (memory.contains(from) != (direction != cudaMemcpyHostToDevice) ||
+        memory.contains(to) != (direction != cudaMemcpyDeviceToHost))
+      return cudaErrorInvalidValue;
+    if (recorded_ && direction != cudaMemcpyDeviceToDevice) return spoil_recording();
+    if (bytes == 0) return cudaSuccess;
+    return add({nullptr, [this, to, from, bytes] { run_copy(to, from, bytes); }});
+  }
+
+  cudaError_t synchronise() {
+    if (recorded_) return spoil_recording();
+    const Operations operations = std::exchange(waiting_, {});
+    for (const Operation& operation : operations) {
+      if (is_broken()) break;
+      try {
+        operation.run();
+      } catch (const Fault& fault) {
+        fault_ =
+            (operation.kernel != nullptr ? demangled(operation.kernel->name) : "a copy") + " " + fault.what();
+      }
+    }
+    return is_broken() ? cudaErrorLaunchFailure : cudaSuccess;
+  }
+
+  cudaError_t launch(const Operations& operations) {
+    for (const Operation& operation : operations) {
+      if (const cudaError_t status = add(operation); status != cudaSuccess) return status;
+    }
+    return cudaSuccess;
+  }
+
+  bool is_recording() const { return recorded_ != nullptr; }
+  cudaError_t begin_recording() {
+    if (recorded_) return cudaErrorIllegalState;
+    recorded_ = std::make_unique<Operations>();
+    is_spoilt_ = false;
+    return cudaSuccess;
+  }
+  /// What may not be asked for while launches are recorded.
+  cudaError_t spoil_recording() {
+    is_spoilt_ = true;
+    return cudaErrorStreamCaptureUnsupported;
+  }
+  cudaError_t end_recording(cudaGraph_t* graph) {
+    if (!recorded_) return cudaErrorIllegalState;
+    std::unique_ptr<Operations> operations = std::exchange(recorded_, nullptr);
+    if (is_spoilt_) return cudaErrorStreamCaptureInvalidated;
+    *graph = reinterpret_cast<cudaGraph_t>(operations.release());
+    return cudaSuccess;
+  }
+
+  /// Once a kernel did what none may do, for good.
+  bool is_broken() const { return !fault_.empty(); }
+  const std::string& fault() const { return fault_; }
+
+  std::mutex mutex;
+  cudaError_t last_error = cudaSuccess;
+
+ private:
+  Gpu() {
+    for (const std::vector<Kernel>& kernels : kernels_) {
+      for (const Kernel& kernel : kernels) by_name_[kernel.name] = &kernel;
+    }
+  }
+
+  cudaError_t add(Operation operation) {
+    if (is_broken()) return cudaErrorLaunchFailure;
+    (recorded_ ? *recorded_ : waiting_).push_back(std::move(operation));
+    return cudaSuccess;
+  }
+
+  /// Blocks come from the first to the last and the other way, by turns.
+  void run(const Kernel& kernel, Launch launch) {
+    launch.time = ++time_;
+    if (shared_accesses_.size() < kernel.shared_bytes) shared_accesses_.resize(kernel.shared_bytes);
+    for (std::uint32_t k = 0; k < launch.blocks; ++k) {
+      std::vector<std::byte> memory(kernel.shared_bytes);
+      const std::uint32_t number = time_ % 2 == 0 ? k : launch.blocks - 1 - k;
+      Block block{launch, number, memory, shared_accesses_, block_time_ + 1, block_time_};
+      kernel.run(block);
+      block_time_ = block.now;
+    }
+  }
+
+  void run_copy(void* to, const void* from, std::size_t bytes) {
+    const DeviceMemory& memory = DeviceMemory::get();
+    const auto target = reinterpret_cast<std::uintptr_t>(to), source = reinterpret_cast<std::uintptr_t>(from);
+    std::memmove(memory.contains(to) ? memory.storage(target, bytes) : to,
+                 memory.contains(from) ? memory.storage(source, bytes) : from, bytes);
+    if (!memory.contains(to)) return;
+    const Access written{{++time_, 0}, {}};
+    if (memory.contains(from)) {  // what nothing was written to stays so
+      std::ranges::transform(
+          memory.accesses(source, bytes), memory.accesses(target, bytes).begin(),
+          [&](const Access& access) { return access.writer == Toucher{} ? Access{} : written; });
+    } else {
+      std::ranges::fill(memory.accesses(target, bytes), written);
+    }
+  }
+
+  const std::vector<std::vector<Kernel>> kernels_ = all_kernels();
+  std::unordered_map<std::string, const Kernel*> by_name_;
+  std::unordered_map<const void*, const Kernel*> by_function_;
+  Operations waiting_;
+  std::unique_ptr<Operations> recorded_;  // null when none are
+  bool is_spoilt_ = false;
+  std::string fault_;
+  std::uint64_t time_ = 0, block_time_ = 0;
+  std::vector<Access> shared_accesses_;
+};
+
+/// What is asked of the GPU, an error being noted for cudaGetLastError.
+template <class Body>
+cudaError_t ask(const Body& body) {
+  Gpu& gpu = Gpu::get();
+  const std::lock_guard lock(gpu.mutex);
+  const cudaError_t status = body(gpu);
+  if (status != cudaSuccess) gpu.last_error = status;
+  return status;
+}
+
+struct Configuration {
+  dim3 grid, block;
+};
+thread_local Configuration configuration;
+
+Operations& operations_of(void* graph) {
+  return *static_cast<Operations*>(graph);
+}
+
+}  // namespace
+
+extern "C" {
+
+// What the code calls that nvcc makes of a launch.
+
+void** __cudaRegisterFatBinary(void* binary) {
+  return static_cast<void**>(binary);
+}
+void __cudaRegisterFatBinaryEnd(void**) {}
+void __cudaUnregisterFatBinary(void**) {}
+void __cudaRegisterFunction(void**, const char* function, char*, const char* name, int, uint3*, uint3*, dim3*,
+                            dim3*, int*) {
+  Gpu::get().add_kernel(function, name);
+}
+unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, std::size_t, cudaStream_t) {
+  configuration = {grid, block};
+  return 0;
+}
+cudaError_t __cudaPopCallConfiguration(dim3* grid, dim3* block, std::size_t* shared_bytes, void* stream) {
+  *grid = configuration.grid;
+  *block = configuration.block;
+  *shared_bytes = 0;
+  *static_cast<cudaStream_t*>(stream) = nullptr;
+  return cudaSuccess;
+}
+cudaError_t cudaLaunchKernel(const void* function, dim3 grid, dim3 block, void** arguments, std::size_t,
+                             cudaStream_t) {
+  return ask([&](Gpu& gpu) { return gpu.launch(function, grid, block, arguments); });
+}
+cudaError_t __cudaGetKernel(cudaKernel_t* kernel, const void* function) {
+  *kernel = static_cast<cudaKernel_t>(const_cast<void*>(function));
+  return cudaSuccess;
+}
+cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void** arguments,
+                               std::size_t bytes, cudaStream_t stream) {
+  return cudaLaunchKernel(kernel, grid, block, arguments, bytes, stream);
+}
+
+// What Curlew calls.
+
+cudaError_t cudaGetDeviceCount(int* count) {
+  *count = 1;
+  return cudaSuccess;
+}
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int) {
+  *properties = {};
+  std::snprintf(properties->name, sizeof properties->name, "emulated GPU");
+  return cudaSuccess;
+}
+cudaError_t cudaSetDevice(int) {
+  return cudaSuccess;
+}
+cudaError_t cudaGetLastError() {
+  return std::exchange(Gpu::get().last_error, cudaSuccess);
+}
+const char* cudaGetErrorString(cudaError_t) {
+  return Gpu::get().is_broken() ? Gpu::get().fault().c_str() : "the emulated GPU refuses this";
+}
+const char* cudaGetErrorName(cudaError_t status) {
+  switch (status) {
+    case cudaErrorInvalidConfiguration:
+      return "cudaErrorInvalidConfiguration";
+    case cudaErrorInvalidDeviceFunction:
+      return "cudaErrorInvalidDeviceFunction";
+    case cudaErrorInvalidValue:
+      return "cudaErrorInvalidValue";
+    case cudaErrorLaunchFailure:
+      return "cudaErrorLaunchFailure";
+    case cudaErrorStreamCaptureUnsupported:
+      return "cudaErrorStreamCaptureUnsupported";
+    default:
+      return "another error";
+  }
+}
+
+cudaError_t cudaMalloc(void** data, std::size_t bytes) {
+  return ask([&](Gpu& gpu) {
+    if (gpu.is_recording()) return gpu.spoil_recording();
+    *data = DeviceMemory::get().allocate(bytes);
+    return *data == nullptr ? cudaErrorMemoryAllocation : cudaSuccess;
+  });
+}
+cudaError_t cudaFree(void* data) {
+  return ask([&](Gpu& gpu) {
+    const cudaError_t status = gpu.synchronise();
+    if (status == cudaSuccess) DeviceMemory::get().release(data);
+    return status;
+  });
+}
+cudaError_t cudaMallocHost(void** data, std::size_t bytes) {
+  *data = std::malloc(bytes);
+  return *data == nullptr ? cudaErrorMemoryAllocation : cudaSuccess;
+}
+cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
+  *free = DeviceMemory::get().free_bytes();
+  *total = DeviceMemory::capacity;
+  return cudaSuccess;
+}
+cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind direction,
+                            cudaStream_t) {
+  return ask([&](Gpu& gpu) { return gpu.copy(to, from, bytes, direction); });
+}
+
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned) {
+  *stream = nullptr;  // there is only one
+  return cudaSuccess;
+}
+cudaError_t cudaStreamSynchronize(cudaStream_t) {
+  return ask([](Gpu& gpu) { return gpu.synchronise(); });
+}
+cudaError_t cudaStreamIsCapturing(cudaStream_t, cudaStreamCaptureStatus* status) {
+  return ask([&](const Gpu& gpu) {
+    *status = gpu.is_recording() ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusNone;
+    return cudaSuccess;
+  });
+}
+cudaError_t cudaStreamBeginCapture(cudaStream_t, cudaStreamCaptureMode) {
+  return ask([](Gpu& gpu) { return gpu.begin_recording(); });
+}
+cudaError_t cudaStreamEndCapture(cudaStream_t, cudaGraph_t* graph) {
+  *graph = nullptr;
+  return ask([&](Gpu& gpu) { return gpu.end_recording(graph); });
+}
+
+cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
+  delete &operations_of(graph);
+  return cudaSuccess;
+}
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t* executable, cudaGraph_t graph, unsigned long long) {
+  *executable = reinterpret_cast<cudaGraphExec_t>(new Operations(operations_of(graph)));
+  return cudaSuccess;
+}
+cudaError_t cudaGraphExecUpdate(cudaGraphExec_t executable, cudaGraph_t graph,
+                                cudaGraphExecUpdateResultInfo*) {
+  return ask([&](const Gpu&) {
+    if (!std::ranges::equal(operations_of(executable), operations_of(graph), {}, &Operation::kernel,
+                            &Operation::kernel))
+      return cudaErrorGraphExecUpdateFailure;
+    operations_of(executable) = operations_of(graph);
+    return cudaSuccess;
+  });
+}
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t executable) {
+  delete &operations_of(executable);
+  return cudaSuccess;
+}
+cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t) {
+  return ask([&](Gpu& gpu) { return gpu.launch(operations_of(executable)); });
+}
+
+}  // extern "C"
+
+}  // namespace curlew::emulated

@@ -1,0 +1,133 @@
+// Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
+// The emulated GPU finds what no kernel may do. Each of these tests leaves it broken and is a process of its
+// own.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <string>
+
+#include "kernels/error.hpp"
+#include "kernels/field.hpp"
+#include "kernels/for_each.hpp"
+
+namespace curlew {
+namespace {
+
+using testing::HasSubstr;
+
+struct Cell;
+constexpr Index cells = 600;
+
+/// A value of each cell, which the kernels below read and write as none may.
+struct Values {
+  View<Cell, Real> values;
+  CURLEW_HOST_DEVICE Real& of(Index cell) const { return values[Id<Cell>(cell)]; }
+  CURLEW_HOST_DEVICE Real* place_of(Index cell) const { return &of(0) + cell; }
+};
+
+struct ReadBeyondTheEndOnCell : Values {
+  CURLEW_HOST_DEVICE void operator()(Id<Cell> c) const { of(c.value()) = *place_of(c.value() + 2 * cells); }
+};
+struct ReadAtAnOddPlaceOnCell : Values {
+  CURLEW_HOST_DEVICE void operator()(Id<Cell> c) const {
+    const auto place = reinterpret_cast<std::uintptr_t>(place_of(c.value() / 2)) + 4;
+    of(c.value()) = *reinterpret_cast<const Real*>(place);
+  }
+};
+struct DoubleOnCell : Values {
+  CURLEW_HOST_DEVICE void operator()(Id<Cell> c) const { of(c.value()) *= 2; }
+};
+struct ReadNextOnCell : Values {
+  CURLEW_HOST_DEVICE void operator()(Id<Cell> c) const { of(c.value()) = of((c.value() + 1) % cells); }
+};
+struct AddToFirstOnCell : Values {
+  CURLEW_HOST_DEVICE void operator()(Id<Cell>) const { of(0) = 1; }
+};
+
+/// Every thread of a block reads what another one left in their memory, and puts it there.
+template <bool leaves, bool waits>
+struct TurnOnCell : Values {
+  static constexpr Index lanes = 64;
+  void operator()(Id<Cell>) const {}
+#if defined(__CUDACC__)
+  __device__ void together(Id<Cell> c, Index lane) const {
+    __shared__ Real left[lanes];
+    if (leaves) left[lane] = lane;
+    __syncthreads();
+    const Real value = left[lanes - 1 - lane];
+    if (waits) __syncthreads();
+    left[lane] = value;
+    if (c.value() == 0) of(lane) = left[lane];
+  }
+#endif
+};
+
+/// Half of the threads of a block wait for the others.
+struct WaitInHalfOnCell : Values {
+  static constexpr Index lanes = 64;
+  void operator()(Id<Cell>) const {}
+#if defined(__CUDACC__)
+  __device__ void together(Id<Cell> c, Index lane) const {
+    if (lane < lanes / 2) __syncthreads();
+    if (lane == 0) of(c.value()) = 1;
+  }
+#endif
+};
+
+enum class Given { All, Nothing };
+
+/// What the GPU says of a kernel.
+template <class Kernel>
+std::string said_of(Given given = Given::All) {
+  const Executor gpu = Executor::cuda();
+  Buffer<Real> values(gpu.space(), at(cells));
+  const std::vector<Real> ones(at(cells), 1);
+  if (given == Given::All)
+    copy_bytes(values.data(), gpu.space(), ones.data(), MemorySpace::Host, ones.size() * sizeof(Real));
+  try {
+    for_each(gpu, Range<Cell>(0, cells), Kernel{{View<Cell, Real>(values.data(), cells)}});
+    gpu.synchronise();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "nothing";
+}
+
+TEST(EmulatedGpu, says_nothing_of_a_kernel_as_it_should_be) {
+  EXPECT_EQ(said_of<DoubleOnCell>(), "nothing");
+  EXPECT_EQ((said_of<TurnOnCell<true, true>>()), "nothing");
+}
+TEST(EmulatedGpu, finds_a_read_beyond_the_end) {
+  EXPECT_THAT(said_of<ReadBeyondTheEndOnCell>(), HasSubstr("touches 8 bytes that are not allocated"));
+}
+TEST(EmulatedGpu, finds_a_read_at_an_odd_place) {
+  EXPECT_THAT(said_of<ReadAtAnOddPlaceOnCell>(), HasSubstr("do not begin at a multiple of that"));
+}
+TEST(EmulatedGpu, finds_a_read_of_what_nothing_has_written) {
+  EXPECT_THAT(said_of<DoubleOnCell>(Given::Nothing), HasSubstr("reads what nothing has written"));
+}
+TEST(EmulatedGpu, finds_a_thread_that_reads_what_another_writes) {
+  EXPECT_THAT(said_of<ReadNextOnCell>(),
+              testing::AnyOf(HasSubstr("writes what thread"), HasSubstr("reads what thread")));
+}
+TEST(EmulatedGpu, finds_two_threads_that_write_the_same) {
+  EXPECT_THAT(said_of<AddToFirstOnCell>(), HasSubstr("writes what thread"));
+}
+TEST(EmulatedGpu, finds_a_barrier_that_is_missing) {
+  EXPECT_THAT((said_of<TurnOnCell<true, false>>()), HasSubstr("writes"));
+}
+TEST(EmulatedGpu, finds_memory_of_a_block_that_nothing_has_written) {
+  EXPECT_THAT((said_of<TurnOnCell<false, true>>()), HasSubstr("reads what nothing has written"));
+}
+TEST(EmulatedGpu, finds_a_barrier_that_not_all_threads_come_to) {
+  EXPECT_THAT(said_of<WaitInHalfOnCell>(), HasSubstr("has threads at different barriers"));
+}
+
+TEST(EmulatedGpuDeathTest, the_host_cannot_touch_its_memory) {
+  Buffer<Real> values(Executor::cuda().space(), at(cells));
+  EXPECT_DEATH(*const_cast<volatile Real*>(values.data()) = 1, "");
+}
+
+}  // namespace
+}  // namespace curlew
