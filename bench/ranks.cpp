@@ -121,7 +121,7 @@ Real message(const Communicator& ranks, std::size_t bytes) {
   Contest contest(ranks);
   contest.add("message", [&] {
     if (other >= ranks.ranks()) return;
-    const Communicator::Outgoing outgoing{other, out};
+    const Communicator::Outgoing outgoing{other, {out}};
     const Communicator::Incoming incoming{other, {std::span(in)}};
     ranks.start(std::span(&incoming, 1), std::span(&outgoing, 1))->finish();
   });

@@ -4,6 +4,8 @@
 #include <cuda_runtime_api.h>
 #include <cxxabi.h>
 
+#include <algorithm>
+#include <bit>
 #include <cstdlib>
 #include <cstring>
 #include <map>
@@ -11,6 +13,7 @@
 #include <mutex>
 #include <optional>
 #include <unordered_map>
+#include <vector>
 
 #include "kernels/error.hpp"
 
@@ -42,11 +45,15 @@ class Device {
   explicit Device(int number) : number_(number) {
     check(cudaSetDevice(number), "to start");
     check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "to make a stream");
+    int least = 0, greatest = 0;
+    check(cudaDeviceGetStreamPriorityRange(&least, &greatest), "to tell what its streams may be");
+    check(cudaStreamCreateWithPriority(&copy_stream_, cudaStreamNonBlocking, greatest), "to make a stream");
     check(cudaMallocHost(&staging_, staging_bytes), "to allocate memory for copies");
   }
 
   int number() const { return number_; }
   cudaStream_t stream() const { return stream_; }
+  cudaStream_t copy_stream() const { return copy_stream_; }
 
   void* allocate(std::size_t bytes) {
     const std::lock_guard lock(mutex_);
@@ -124,6 +131,35 @@ class Device {
 
   void synchronise() { check(cudaStreamSynchronize(stream_), "in a kernel or copy"); }
 
+  /// Pinned memory of the host and two moments: of launches before its last copy, and of that copy.
+  struct Pinned {
+    std::byte* data = nullptr;
+    std::size_t size = 0;
+    cudaEvent_t launched = nullptr, copied = nullptr;
+  };
+  Pinned take_pinned(std::size_t bytes) {
+    const auto kept =
+        std::ranges::find_if(pinned_, [&](const Pinned& pinned) { return pinned.size >= bytes; });
+    if (kept != pinned_.end()) {
+      const Pinned taken = *kept;
+      pinned_.erase(kept);
+      check(cudaEventSynchronize(taken.copied), "in a copy");  // the last one of who had it before
+      return taken;
+    }
+    Pinned made;
+    made.size = std::max(std::bit_ceil(bytes), staging_bytes);
+    void* data = nullptr;
+    check(cudaMallocHost(&data, made.size), "to allocate memory for copies");
+    made.data = static_cast<std::byte*>(data);
+    for (cudaEvent_t* event : {&made.launched, &made.copied})
+      check(cudaEventCreateWithFlags(event, cudaEventDisableTiming), "to make an event");
+    return made;
+  }
+  void give_back_pinned(const Pinned& pinned) {
+    const auto larger = [&](const Pinned& other) { return other.size >= pinned.size; };
+    pinned_.insert(std::ranges::find_if(pinned_, larger), pinned);
+  }
+
  private:
   static constexpr std::size_t staging_bytes = 4096;
 
@@ -140,12 +176,40 @@ class Device {
   }
 
   int number_;
-  cudaStream_t stream_ = nullptr;
+  cudaStream_t stream_ = nullptr, copy_stream_ = nullptr;
   void* staging_ = nullptr;  // pinned
   std::mutex mutex_, copy_mutex_;
   std::multimap<std::size_t, void*> kept_;        // blocks that lie idle, by size
   std::unordered_map<void*, std::size_t> sizes_;  // blocks in use
   std::size_t kept_bytes_ = 0, used_bytes_ = 0;
+  std::vector<Pinned> pinned_;  // that lies idle, by size
+};
+
+class PinnedStaging final : public Staging {
+ public:
+  explicit PinnedStaging(const Device::Pinned& pinned) : Staging(pinned.data), pinned_(pinned) {}
+  ~PinnedStaging() override { Device::get().give_back_pinned(pinned_); }
+
+  void fetch(const void* from, std::size_t bytes) override {
+    const cudaStream_t stream = Device::get().copy_stream();
+    check(cudaEventRecord(pinned_.launched, Device::get().stream()), "to note a moment");
+    check(cudaStreamWaitEvent(stream, pinned_.launched, 0), "to wait for a moment");
+    if (bytes > 0)
+      check(cudaMemcpyAsync(data(), from, bytes, cudaMemcpyDeviceToHost, stream), "a copy to the host");
+    check(cudaEventRecord(pinned_.copied, stream), "to note a moment");
+  }
+  void wait() override { check(cudaEventSynchronize(pinned_.copied), "in a kernel or copy"); }
+  void put(void* to, std::size_t offset, std::size_t bytes) override {
+    if (bytes == 0) return;
+    const cudaStream_t stream = Device::get().copy_stream();
+    check(cudaMemcpyAsync(to, data() + offset, bytes, cudaMemcpyHostToDevice, stream),
+          "a copy from the host");
+    check(cudaEventRecord(pinned_.copied, stream), "to note a moment");
+    check(cudaStreamWaitEvent(Device::get().stream(), pinned_.copied, 0), "to wait for a moment");
+  }
+
+ private:
+  Device::Pinned pinned_;
 };
 
 }  // namespace
@@ -223,6 +287,10 @@ std::size_t free_memory() {
 
 void copy(void* to, const void* from, std::size_t bytes, Direction direction) {
   Device::get().copy(to, from, bytes, direction);
+}
+
+std::unique_ptr<Staging> make_staging(std::size_t bytes) {
+  return std::make_unique<PinnedStaging>(Device::get().take_pinned(bytes));
 }
 
 bool is_recording() {

@@ -3,14 +3,18 @@
 
 #include <cstddef>
 #include <functional>
+#include <memory>
 #include <string>
 #include <typeinfo>
+
+#include "kernels/staging.hpp"
 
 struct CUgraphExec_st;
 struct CUstream_st;
 
 /// What the CUDA backend asks of the GPU, without CUDA's headers; there in builds with CUDA alone. One GPU
-/// and one stream a process: what is launched, copied and released happens in that order.
+/// and one stream a process: what is launched, copied and released happens in that order, but for the copies
+/// of a Staging.
 namespace curlew::cuda {
 
 /// Why there is no GPU to use, empty where there is one.
@@ -40,6 +44,8 @@ std::size_t free_memory();
 enum class Direction { ToDevice, ToHost, OnDevice };
 /// Copies; when it returns, `from` may be overwritten and, on the host, `to` be read.
 void copy(void* to, const void* from, std::size_t bytes, Direction direction);
+
+std::unique_ptr<Staging> make_staging(std::size_t bytes);
 
 /// Whether launches are being recorded: none of what is declared above but `stream` and `check_launch` may be
 /// asked for then.

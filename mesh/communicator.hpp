@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "kernels/memory.hpp"
 #include "kernels/ranks.hpp"
 
 namespace curlew {
@@ -15,10 +16,10 @@ namespace curlew {
 /// The ranks of a run as one of them sees them: what MPI does for Curlew, behind which it stays.
 class Communicator : public Ranks {
  public:
-  /// One message to a rank.
+  /// One message to a rank, made of what is in several places, one after the other.
   struct Outgoing {
     int rank;
-    std::span<const std::byte> bytes;
+    std::vector<std::span<const std::byte>> places;
   };
   /// One message from a rank, which is put into several places one after the other.
   struct Incoming {
@@ -32,6 +33,8 @@ class Communicator : public Ranks {
     virtual void finish() = 0;
   };
 
+  /// Whether messages can come from that memory and arrive in it.
+  virtual bool reaches(MemorySpace space) const = 0;
   /// Starts all at once. Between two ranks messages arrive in the order of the calls.
   virtual std::unique_ptr<Transfer> start(std::span<const Incoming> incoming,
                                           std::span<const Outgoing> outgoing) const = 0;

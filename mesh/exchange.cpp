@@ -1,38 +1,43 @@
 // Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
 #include "mesh/exchange.hpp"
 
+#include <utility>
+
 namespace curlew {
 
-std::size_t Exchange::Packing::allocate() {
-  std::size_t bytes = 0;
-  for (std::size_t r = 0; r < outgoing.size(); ++r) {
-    next[r] = bytes;
-    // The next message begins where values of any kind may.
-    bytes +=
-        (outgoing[r] + alignof(std::max_align_t) - 1) / alignof(std::max_align_t) * alignof(std::max_align_t);
+void Exchange::allocate() {
+  packed_ = Buffer<std::byte>(space_, sent_bytes_);
+  to_send_ = packed_.data();
+  if (!communicator_->reaches(space_)) {
+    received_ = make_staging(space_, ghost_bytes_);
+    sent_ = make_staging(space_, sent_bytes_);
+    to_send_ = sent_->data();
+  } else if (space_ != MemorySpace::Host) {
+    sent_ = make_staging(space_, 0);
   }
-  return bytes;
+  sent_bytes_ = ghost_bytes_ = 0;
 }
 
-void Exchange::launch(const Communicator& communicator, const Packing& packing) {
-  std::vector<Communicator::Incoming> incoming;
-  std::vector<Communicator::Outgoing> outgoing;
-  for (std::size_t r = 0; r < packing.outgoing.size(); ++r) {
-    const int rank = static_cast<int>(r);
-    if (!packing.incoming[r].empty()) incoming.push_back({rank, packing.incoming[r]});
-    const std::size_t bytes = packing.outgoing[r];
-    if (bytes > 0) outgoing.push_back({rank, std::span(buffer_).subspan(packing.next[r] - bytes, bytes)});
+void Exchange::start() {
+  if (!sent_) {
+    transfers_.push_back(communicator_->start(incoming_, outgoing_));
+    return;
   }
-  transfer_ = communicator.start(incoming, outgoing);
+  // The host goes on before the values are packed, and may launch what needs no ghosts.
+  sent_->fetch(packed_.data(), received_ ? sent_bytes_ : 0);
+  if (received_) transfers_.push_back(communicator_->start(std::exchange(incoming_, {}), {}));
 }
 
 void Exchange::finish() {
-  if (transfer_) transfer_->finish();
-  transfer_.reset();
-  for (const Staged& staged : staged_) {
-    copy_bytes(staged.to, staged.space, staged.host.get(), MemorySpace::Host, staged.bytes);
+  if (sent_) {
+    sent_->wait();
+    transfers_.push_back(communicator_->start(incoming_, outgoing_));
   }
-  staged_.clear();
+  for (const auto& transfer : transfers_) transfer->finish();
+  for (const Arrival& arrival : arrivals_) received_->put(arrival.to, arrival.offset, arrival.bytes);
+  transfers_.clear();
+  arrivals_.clear();
+  sent_.reset();
 }
 
 }  // namespace curlew

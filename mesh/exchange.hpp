@@ -1,14 +1,14 @@
 // Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
-#include <cstdint>
 #include <memory>
-#include <span>
 #include <vector>
 
 #include "kernels/field.hpp"
 #include "kernels/for_each.hpp"
+#include "kernels/staging.hpp"
 #include "mesh/domain.hpp"
 
 namespace curlew {
@@ -19,102 +19,110 @@ template <class E, class T>
 struct PackOnSent {
   View<Sent, const Index> entity;
   View<E, const T> values;
-  T* place;
-  Index first;
-  CURLEW_HOST_DEVICE void operator()(Id<Sent> k) const {
-    place[k.value() - first] = values[Id<E>(entity[k])];
-  }
+  T* packed;
+  CURLEW_HOST_DEVICE void operator()(Id<Sent> k) const { packed[k.value()] = values[Id<E>(entity[k])]; }
 };
 
 }  // namespace detail
 
 /// Ghost values on their way from their owners: one message per neighbour, whatever the number of fields;
 /// they land in the fields' ghosts. Until finish() the ghosts must not be read nor the fields moved; the
-/// values that the rank owns may be read and, since they are copied at the start, changed.
+/// values that the rank owns may be read and, since they are copied at the start, changed. What is launched
+/// on a device in between runs while messages are on their way.
 class [[nodiscard]] Exchange {
  public:
-  /// Starts the exchange of all ghosts of the fields, on entities of any kind. Every rank must do the same.
-  /// Ghosts are copies of what other ranks own, and may change in a field that is constant. `domain`: a
-  /// Domain, or what has halos of other entities and the communicator as one does.
-  template <class AnyDomain, class... Fields>
-  static Exchange start(const AnyDomain& domain, const Fields&... fields) {
-    Exchange exchange;
+  /// Starts the exchange of all ghosts of the fields, on entities of any kind and in one memory. Every rank
+  /// must do the same. Ghosts are copies of what other ranks own, and may change in a field that is constant.
+  /// `domain`: a Domain, or what has halos of other entities and the communicator as one does.
+  template <class AnyDomain, class Field, class... Fields>
+  static Exchange start(const AnyDomain& domain, const Field& field, const Fields&... fields) {
+    Exchange exchange(domain.communicator(), field.executor().space());
     if (domain.communicator().ranks() == 1) return exchange;
-    Packing packing(domain.communicator().ranks());
-    (packing.count(domain.template halo<typename Fields::Entity>(), sizeof(typename Fields::Value)), ...);
-    exchange.buffer_.resize(packing.allocate());
-    (exchange.add(domain.template halo<typename Fields::Entity>(), fields, packing), ...);
-    exchange.launch(domain.communicator(), packing);
+    exchange.count(domain.template halo<typename Field::Entity>(), field);
+    (exchange.count(domain.template halo<typename Fields::Entity>(), fields), ...);
+    exchange.allocate();
+    exchange.add(domain.template halo<typename Field::Entity>(), field);
+    (exchange.add(domain.template halo<typename Fields::Entity>(), fields), ...);
+    exchange.start();
     return exchange;
   }
   void finish();
 
  private:
-  /// Where in the buffer of outgoing messages each neighbour's begins, and what comes in.
-  class Packing {
-   public:
-    explicit Packing(int ranks) : outgoing(at(ranks), 0), next(at(ranks), 0), incoming(at(ranks)) {}
-    template <class E>
-    void count(const Halo<E>& halo, std::size_t size) {
-      for (const auto& to : halo.sent_to()) outgoing[at(to.rank)] += at(to.entries.size()) * size;
-    }
-    /// Returns the bytes of all messages.
-    std::size_t allocate();
-    std::vector<std::size_t> outgoing, next;
-    std::vector<std::vector<std::span<std::byte>>> incoming;
-  };
-  /// Ghosts of a field in memory that messages cannot reach: they arrive on the host and are copied.
-  struct Staged {
-    void* to;
-    MemorySpace space;
-    std::unique_ptr<std::byte[]> host;
-    std::size_t bytes;
-  };
+  Exchange(const Communicator& communicator, MemorySpace space)
+      : communicator_(&communicator), space_(space) {}
+
+  /// Where the next field may begin, whatever the type of its values.
+  static std::size_t aligned(std::size_t bytes) {
+    constexpr std::size_t unit = alignof(std::max_align_t);
+    return (bytes + unit - 1) / unit * unit;
+  }
 
   template <class E, class F>
-  void add(const Halo<E>& halo, const F& field, Packing& packing) {
+  void count(const Halo<E>& halo, const F& field) {
     using T = typename F::Value;
     REQUIRE(field.size() == halo.all().size(), "field '" + field.name() + "' has " +
                                                    std::to_string(field.size()) + " values, the rank has " +
                                                    std::to_string(halo.all().size()) + " entities");
-    const Executor& executor = field.executor();
-    const MemorySpace space = executor.space();
-    for (const auto& to : halo.sent_to()) {
-      const Index first = to.entries.first();
-      const std::size_t bytes = at(to.entries.size()) * sizeof(T);
-      std::byte* place = buffer_.data() + packing.next[at(to.rank)];
-      packing.next[at(to.rank)] += bytes;
-      REQUIRE(reinterpret_cast<std::uintptr_t>(place) % alignof(T) == 0,
-              "field '" + field.name() + "' must come before smaller ones in an exchange");
-      if (space == MemorySpace::Host) {
-        for_each(
-            executor, to.entries,
-            detail::PackOnSent<E, T>{halo.sent(space), field.view(), reinterpret_cast<T*>(place), first});
-      } else {
-        Buffer<T> packed(space, at(to.entries.size()));
-        for_each(executor, to.entries,
-                 detail::PackOnSent<E, T>{halo.sent(space), field.view(), packed.data(), first});
-        copy_bytes(place, MemorySpace::Host, packed.data(), space, bytes);
-      }
-    }
-    std::byte* ghosts =
-        reinterpret_cast<std::byte*>(const_cast<T*>(field.view().data()) + halo.ghosts().first());
-    if (space != MemorySpace::Host) {
-      const std::size_t bytes = at(halo.ghosts().size()) * sizeof(T);
-      staged_.push_back({ghosts, space, std::make_unique<std::byte[]>(bytes), bytes});
-      ghosts = staged_.back().host.get();
-    }
-    for (const auto& from : halo.ghosts_by_owner()) {
-      packing.incoming[at(from.rank)].emplace_back(
-          ghosts + at(from.entities.first() - halo.ghosts().first()) * sizeof(T),
-          at(from.entities.size()) * sizeof(T));
-    }
+    REQUIRE(field.executor().space() == space_, "the fields of an exchange must be in one memory");
+    sent_bytes_ += aligned(at(halo.sent_entries().size()) * sizeof(T));
+    ghost_bytes_ += aligned(at(halo.ghosts().size()) * sizeof(T));
   }
-  void launch(const Communicator& communicator, const Packing& packing);
+  void allocate();
 
-  std::vector<std::byte> buffer_;
-  std::vector<Staged> staged_;
-  std::unique_ptr<Communicator::Transfer> transfer_;
+  template <class E, class F>
+  void add(const Halo<E>& halo, const F& field) {
+    using T = typename F::Value;
+    std::byte* const packed = packed_.data() + sent_bytes_;
+    for_each(field.executor(), halo.sent_entries(),
+             detail::PackOnSent<E, T>{halo.sent(space_), field.view(), reinterpret_cast<T*>(packed)});
+    const std::byte* const leaves = to_send_ + sent_bytes_;
+    for (const auto& [rank, entries] : halo.sent_to())
+      places_of(outgoing_, rank)
+          .emplace_back(leaves + at(entries.first()) * sizeof(T), at(entries.size()) * sizeof(T));
+    sent_bytes_ += aligned(at(halo.sent_entries().size()) * sizeof(T));
+
+    auto* const ghosts =
+        reinterpret_cast<std::byte*>(const_cast<T*>(field.view().data()) + halo.ghosts().first());
+    const std::size_t bytes = at(halo.ghosts().size()) * sizeof(T);
+    std::byte* arrives = ghosts;
+    if (received_) {
+      arrives = received_->data() + ghost_bytes_;
+      arrivals_.push_back({ghosts, ghost_bytes_, bytes});
+    }
+    for (const auto& [rank, entities] : halo.ghosts_by_owner()) {
+      places_of(incoming_, rank)
+          .emplace_back(arrives + at(entities.first() - halo.ghosts().first()) * sizeof(T),
+                        at(entities.size()) * sizeof(T));
+    }
+    ghost_bytes_ += aligned(bytes);
+  }
+  /// Of the message to or from a rank.
+  template <class Message>
+  static auto& places_of(std::vector<Message>& messages, int rank) {
+    const auto found =
+        std::ranges::find_if(messages, [&](const Message& message) { return message.rank == rank; });
+    return (found != messages.end() ? *found : messages.emplace_back(Message{rank, {}})).places;
+  }
+  void start();
+
+  /// Ghosts that arrived on the host: where they belong, and where they are.
+  struct Arrival {
+    void* to;
+    std::size_t offset, bytes;
+  };
+
+  const Communicator* communicator_;
+  MemorySpace space_;
+  std::size_t sent_bytes_ = 0, ghost_bytes_ = 0;  // of all fields; of those before one that is added
+  Buffer<std::byte> packed_;                      // values to be sent, field by field
+  std::unique_ptr<Staging> sent_,
+      received_;                        // of a device; the latter where messages do not reach its memory
+  const std::byte* to_send_ = nullptr;  // where messages find what is in packed_
+  std::vector<Communicator::Outgoing> outgoing_;
+  std::vector<Communicator::Incoming> incoming_;
+  std::vector<Arrival> arrivals_;
+  std::vector<std::unique_ptr<Communicator::Transfer>> transfers_;
 };
 
 /// Brings the ghosts of the fields up to date.

@@ -62,6 +62,7 @@ class Halo {
   const std::vector<typename HaloParts<E>::Ghosts>& ghosts_by_owner() const { return parts_.ghosts; }
   /// Which entries of sent() a rank has as ghosts, in the order of its ghosts.
   const std::vector<typename HaloParts<E>::SentTo>& sent_to() const { return parts_.sent_to; }
+  Range<Sent> sent_entries() const { return Range<Sent>(0, static_cast<Index>(sent_.size())); }
   /// Owned entities that other ranks have as ghosts, rank by rank.
   View<Sent, const Index> sent(MemorySpace space) const {
     return View<Sent, const Index>(sent_.data(space), static_cast<Index>(sent_.size()));

@@ -1,11 +1,15 @@
 // Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
 #include <mpi.h>
 #include <sched.h>
+#if __has_include(<mpi-ext.h>)  // Open MPI's, which tells what else it can
+#include <mpi-ext.h>
+#endif
 
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <limits>
+#include <optional>
 #include <thread>
 
 #include "kernels/error.hpp"
@@ -29,6 +33,46 @@ void add_binned_sums(void* from, void* to, int* count, MPI_Datatype*) {
   const auto* terms = static_cast<const BinnedSum*>(from);
   auto* sums = static_cast<BinnedSum*>(to);
   for (int k = 0; k < *count; ++k) sums[k].add(terms[k]);
+}
+
+/// Calls `pass(place, count, type)` for a message that is in several places: of one type for all of them, so
+/// that it need not be copied together.
+template <class Places, class Pass>
+void with_type_of(const Places& places, const Pass& pass) {
+  if (places.size() == 1) return pass(places.front().data(), count_of(places.front().size()), MPI_BYTE);
+  std::vector<int> lengths;
+  std::vector<MPI_Aint> addresses;
+  for (const auto& place : places) {
+    lengths.push_back(count_of(place.size()));
+    addresses.emplace_back();
+    MPI_Get_address(place.data(), &addresses.back());
+  }
+  MPI_Datatype type;
+  MPI_Type_create_hindexed(static_cast<int>(lengths.size()), lengths.data(), addresses.data(), MPI_BYTE,
+                           &type);
+  MPI_Type_commit(&type);
+  pass(static_cast<std::byte*>(MPI_BOTTOM), 1, type);
+  MPI_Type_free(&type);  // when the message has arrived
+}
+
+/// Whether messages pass between places in that memory of a GPU: MPI says so, and they do. Where MPI does not
+/// say so it is not tried, since the program might not survive it.
+bool reaches_as_it_says([[maybe_unused]] MemorySpace space) {
+#if defined(MPIX_CUDA_AWARE_SUPPORT) && MPIX_CUDA_AWARE_SUPPORT
+  if (MPIX_Query_cuda_support() != 1) return false;
+  std::vector<std::byte> sent(1 << 16), received(sent.size());
+  for (std::size_t k = 0; k < sent.size(); ++k) sent[k] = static_cast<std::byte>(k % 251);
+  Buffer<std::byte> from(space, sent.size()), to(space, sent.size());
+  copy_bytes(from.data(), space, sent.data(), MemorySpace::Host, sent.size());
+  copy_bytes(to.data(), space, received.data(), MemorySpace::Host, sent.size());
+  const int count = count_of(sent.size());
+  MPI_Sendrecv(from.data(), count, MPI_BYTE, 0, 0, to.data(), count, MPI_BYTE, 0, 0, MPI_COMM_SELF,
+               MPI_STATUS_IGNORE);
+  copy_bytes(received.data(), MemorySpace::Host, to.data(), space, sent.size());
+  return received == sent;
+#else
+  return false;
+#endif
 }
 
 class MpiTransfer final : public Communicator::Transfer {
@@ -79,36 +123,20 @@ class MpiRanks final : public Communicator {
                                   std::span<const Outgoing> outgoing) const override {
     auto transfer = std::make_unique<MpiTransfer>();
     transfer->requests.reserve(incoming.size() + outgoing.size());
-    for (const Incoming& message : incoming) {
-      if (message.places.size() == 1) {
-        const std::span<std::byte> place = message.places.front();
+    const auto add = [&](const auto& message, const auto& pass) {
+      with_type_of(message.places, [&](auto* place, int count, MPI_Datatype type) {
         transfer->requests.emplace_back();
-        MPI_Irecv(place.data(), count_of(place.size()), MPI_BYTE, message.rank, halo_tag, communicator_,
-                  &transfer->requests.back());
-        continue;
-      }
-      std::vector<int> lengths;
-      std::vector<MPI_Aint> addresses;
-      for (const std::span<std::byte> place : message.places) {
-        lengths.push_back(count_of(place.size()));
-        addresses.emplace_back();
-        MPI_Get_address(place.data(), &addresses.back());
-      }
-      // One type for all places, so that the message lands where it belongs without a copy.
-      MPI_Datatype type;
-      MPI_Type_create_hindexed(static_cast<int>(lengths.size()), lengths.data(), addresses.data(), MPI_BYTE,
-                               &type);
-      MPI_Type_commit(&type);
-      transfer->requests.emplace_back();
-      MPI_Irecv(MPI_BOTTOM, 1, type, message.rank, halo_tag, communicator_, &transfer->requests.back());
-      MPI_Type_free(&type);  // when the message has arrived
-    }
-    for (const Outgoing& message : outgoing) {
-      transfer->requests.emplace_back();
-      MPI_Isend(message.bytes.data(), count_of(message.bytes.size()), MPI_BYTE, message.rank, halo_tag,
-                communicator_, &transfer->requests.back());
-    }
+        pass(place, count, type, message.rank, halo_tag, communicator_, &transfer->requests.back());
+      });
+    };
+    for (const Incoming& message : incoming) add(message, MPI_Irecv);
+    for (const Outgoing& message : outgoing) add(message, MPI_Isend);
     return transfer;
+  }
+
+  bool reaches(MemorySpace space) const override {
+    if (space == MemorySpace::Cuda && !reaches_gpu_) reaches_gpu_ = reaches_as_it_says(space);
+    return space == MemorySpace::Host || (space == MemorySpace::Cuda && *reaches_gpu_);
   }
 
   void send(int to, std::span<const std::byte> bytes) const override {
@@ -225,6 +253,7 @@ class MpiRanks final : public Communicator {
   MPI_Op add_ = MPI_OP_NULL;
   int rank_ = 0, ranks_ = 1;
   Place place_;
+  mutable std::optional<bool> reaches_gpu_;  // once somebody asked
 };
 
 /// Whether a launcher started this program as one of several ranks; MPI need not be started to know.

@@ -16,6 +16,7 @@ class OneRank final : public Communicator {
   int ranks() const override { return 1; }
   void sums(std::span<BinnedSum>) const override {}
   Real maximum(Real mine) const override { return mine; }
+  bool reaches(MemorySpace space) const override { return space == MemorySpace::Host; }
   std::unique_ptr<Transfer> start(std::span<const Incoming> incoming,
                                   std::span<const Outgoing> outgoing) const override {
     struct Nothing final : Transfer {

@@ -82,7 +82,7 @@ auto values_of_ghosts(const Communicator& ranks, const HaloParts<Unknown>& unkno
   }
   for (const auto& [rank, entries] : unknowns.sent_to)
     outgoing.push_back(
-        {rank, std::as_bytes(std::span(sent).subspan(at(entries.first()), at(entries.size())))});
+        {rank, {std::as_bytes(std::span(sent).subspan(at(entries.first()), at(entries.size())))}});
   ranks.start(incoming, outgoing)->finish();
   return ghosts;
 }

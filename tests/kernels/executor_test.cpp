@@ -4,9 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstring>
 #include <vector>
 
 #include "kernels/field.hpp"
+#include "kernels/staging.hpp"
 #include "kernels/vector_kernels.hpp"
 #include "tests/kernels/backends.hpp"
 
@@ -66,6 +68,41 @@ TEST(DebugDevice, memory_released_is_used_again) {
   EXPECT_EQ(again.data(), first);
 }
 
+/// Values go to the device and back by way of the host's memory, which is used again for others at once.
+TEST(Staging, keeps_what_is_on_its_way_on_every_backend) {
+  for (const Executor& executor : backends_beside_serial()) {
+    const MemorySpace device = executor.space();
+    constexpr Index count = 1000, rounds = 3;
+    constexpr std::size_t bytes = at(count) * sizeof(Real);
+    std::vector<Field<Cell>> x, y;
+    for (Index round = 0; round < rounds; ++round) {
+      x.emplace_back(executor, count, "x", "m");
+      y.emplace_back(executor, count, "y", "m2");
+    }
+    for (Index round = 0; round < rounds; ++round) {
+      const auto staging = make_staging(device, bytes);
+      for (Index i = 0; i < count; ++i) {
+        const Real value = i + round;
+        std::memcpy(staging->data() + at(i) * sizeof value, &value, sizeof value);
+      }
+      staging->fetch(nullptr, 0);
+      staging->put(x[at(round)].view().data(), 0, bytes);
+      for_each(executor, x[at(round)].range(),
+               SquareOnCell{std::as_const(x[at(round)]).view(), y[at(round)].view()});
+    }
+    for (Index round = 0; round < rounds; ++round) {
+      const auto staging = make_staging(device, bytes);
+      staging->fetch(y[at(round)].view().data(), bytes);
+      staging->wait();
+      for (Index i = 0; i < count; ++i) {
+        Real value = 0;
+        std::memcpy(&value, staging->data() + at(i) * sizeof value, sizeof value);
+        EXPECT_EQ(value, (i + round) * (i + round)) << executor.name() << " " << round << " " << i;
+      }
+    }
+  }
+}
+
 TEST(Cuda, refuses_a_gpu_that_is_not_there) {
   EXPECT_THROW(Executor::cuda(99), InputError);
 }
@@ -74,11 +111,12 @@ TEST(Cuda, memory_released_is_used_again) {
   if (!cuda_problem().empty()) GTEST_SKIP() << cuda_problem();
   const MemorySpace space = Executor::cuda().space();
   const void* first = nullptr;
+  constexpr std::size_t size = 54321;  // of no other test's blocks
   {
-    const Buffer<Real> buffer(space, 1000);
+    const Buffer<Real> buffer(space, size);
     first = buffer.data();
   }
-  const Buffer<Real> again(space, 990);
+  const Buffer<Real> again(space, size - 10);
   EXPECT_EQ(again.data(), first);
 }
 

@@ -1,5 +1,8 @@
 // Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
 #include <gtest/gtest.h>
+#if defined(CURLEW_CUDA)
+#include <cuda_runtime_api.h>
+#endif
 
 #include <cmath>
 #include <cstring>
@@ -25,14 +28,20 @@
 namespace curlew {
 namespace {
 
+/// One for each kind of memory that there is.
+std::vector<Executor> executors() {
+  std::vector<Executor> all{Executor::serial(), Executor::debug_device()};
+  if (cuda_problem().empty()) all.push_back(Executor::cuda());
+  return all;
+}
+
 /// A value that belongs to an entity of the whole mesh, whoever has it.
 template <class T>
 T value_of(GlobalIndex i) {
-  static_assert(sizeof(T) % sizeof(Real) == 0);
   std::mt19937_64 generator(static_cast<std::uint64_t>(i));
   generator.discard(5);
   std::uniform_real_distribution<Real> uniform(-1, 1);
-  Real numbers[sizeof(T) / sizeof(Real)];
+  Real numbers[(sizeof(T) + sizeof(Real) - 1) / sizeof(Real)];
   for (Real& number : numbers) number = uniform(generator);
   T value;
   std::memcpy(&value, numbers, sizeof value);
@@ -71,7 +80,7 @@ Index differences(const Domain& domain, Range<typename F::Entity> range, const F
 
 template <class X, class Y, class Make>
 void expect_same_bits(const Parted& mesh, const std::string& name, const Make& make) {
-  for (const Executor& executor : {Executor::serial(), Executor::debug_device()}) {
+  for (const Executor& executor : executors()) {
     const auto whole = make(executor, mesh.whole);
     X x = own_values<X>(executor, mesh.whole.domain());
     Y y(executor, mesh.whole.domain().template halo<typename Y::Entity>().all().size(), "y", "1");
@@ -263,21 +272,136 @@ TEST(OnRanks, work_on_the_interior_comes_first_where_exchanges_are_overlapped) {
   }
 }
 
+template <class E>
+struct ClearOnEntity {
+  View<E, Real> x;
+  CURLEW_HOST_DEVICE void operator()(Id<E> i) const { x[i] = 0; }
+};
+
+template <class AnyDomain>
+void expect_exchange_of_all_kinds(const AnyDomain& domain, const Parted& mesh, const Executor& executor) {
+  auto marks = own_values<Field<Edge, float>>(executor, mesh.domain());
+  auto nodes = own_values<PrimalCochain<Node>>(executor, mesh.domain());
+  auto changed = own_values<PrimalCochain<Node>>(executor, mesh.domain());
+  auto faces = own_values<Field<Face, Vector3>>(executor, mesh.domain());
+  auto cells = own_values<Field<Cell, Tensor3>>(executor, mesh.domain());
+  const Range<Node> ghosts = mesh.domain().halo<Node>().ghosts();
+  Exchange exchange = Exchange::start(domain, marks, nodes, changed, faces, cells);
+  // Too late: what is sent is what was there at the start.
+  for_each(executor, mesh.domain().halo<Node>().owned(), ClearOnEntity<Node>{changed.view()});
+  exchange.finish();
+  EXPECT_EQ(differences(mesh.domain(), ghosts, changed,
+                        own_values<PrimalCochain<Node>>(executor, mesh.whole.domain())),
+            0)
+      << executor.name();
+  const auto expect_all = [&]<class F>(const F& field) {
+    EXPECT_EQ(differences(mesh.domain(), field.range(), field, own_values<F>(executor, mesh.whole.domain())),
+              0)
+        << executor.name() << " " << field.name();
+  };
+  expect_all(marks);
+  expect_all(nodes);
+  expect_all(faces);
+  expect_all(cells);
+}
+
 TEST(OnRanks, an_exchange_takes_fields_of_several_kinds_at_once) {
   const Parted mesh = divided(make_box(CellType::Prism, {4, 4, 4}));
-  for (const Executor& executor : {Executor::serial(), Executor::debug_device()}) {
-    auto nodes = own_values<PrimalCochain<Node>>(executor, mesh.domain());
-    auto faces = own_values<Field<Face, Vector3>>(executor, mesh.domain());
-    auto cells = own_values<Field<Cell, Tensor3>>(executor, mesh.domain());
-    Exchange exchange = Exchange::start(mesh.domain(), nodes, faces, cells);
-    exchange.finish();
-    const auto expect_all = [&]<class F>(const F& field) {
-      EXPECT_EQ(
-          differences(mesh.domain(), field.range(), field, own_values<F>(executor, mesh.whole.domain())), 0);
-    };
-    expect_all(nodes);
-    expect_all(faces);
-    expect_all(cells);
+  for (const Executor& executor : executors()) expect_exchange_of_all_kinds(mesh.domain(), mesh, executor);
+}
+
+/// Copies from a device or to it and does not wait for what was launched there, as a network would.
+void copy_at_once(void* to, MemorySpace to_space, const void* from, MemorySpace from_space,
+                  std::size_t bytes) {
+#if defined(CURLEW_CUDA)
+  if (to_space == MemorySpace::Cuda || from_space == MemorySpace::Cuda) {
+    static cudaStream_t stream = nullptr;
+    if (stream == nullptr) cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
+    cudaMemcpyAsync(to, from, bytes,
+                    to_space == MemorySpace::Cuda ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToHost, stream);
+    cudaStreamSynchronize(stream);
+    return;
+  }
+#endif
+  copy_bytes(to, to_space, from, from_space, bytes);
+}
+
+/// Ranks whose messages reach the memory of every device, as those of a device-aware MPI do.
+class ReachingRanks final : public Communicator {
+ public:
+  explicit ReachingRanks(const Communicator& ranks, MemorySpace device) : ranks_(ranks), device_(device) {}
+
+  bool reaches(MemorySpace) const override { return true; }
+  std::unique_ptr<Transfer> start(std::span<const Incoming> incoming,
+                                  std::span<const Outgoing> outgoing) const override {
+    auto transfer = std::make_unique<Landing>();
+    transfer->device = device_;
+    std::vector<Incoming> landing(incoming.begin(), incoming.end());
+    std::vector<Outgoing> leaving(outgoing.begin(), outgoing.end());
+    for (Incoming& message : landing) {
+      for (std::span<std::byte>& place : message.places) {
+        transfer->places.emplace_back(place.data(), std::vector<std::byte>(place.size()));
+        place = transfer->places.back().second;
+      }
+    }
+    for (Outgoing& message : leaving) {
+      for (std::span<const std::byte>& place : message.places) {
+        transfer->left.emplace_back(place.size());
+        copy_at_once(transfer->left.back().data(), MemorySpace::Host, place.data(), device_, place.size());
+        place = transfer->left.back();
+      }
+    }
+    transfer->underway = ranks_.start(landing, leaving);
+    return transfer;
+  }
+
+  int rank() const override { return ranks_.rank(); }
+  int ranks() const override { return ranks_.ranks(); }
+  void sums(std::span<BinnedSum> mine) const override { ranks_.sums(mine); }
+  Real maximum(Real mine) const override { return ranks_.maximum(mine); }
+  void send(int to, std::span<const std::byte> bytes) const override { ranks_.send(to, bytes); }
+  std::vector<std::byte> receive(int from) const override { return ranks_.receive(from); }
+  void maxima(std::span<Real> values) const override { ranks_.maxima(values); }
+  void share(std::span<Real> values) const override { ranks_.share(values); }
+  void broadcast(int from, std::vector<std::byte>& bytes) const override { ranks_.broadcast(from, bytes); }
+  std::vector<Letter> deliver(std::vector<Letter> outgoing) const override {
+    return ranks_.deliver(std::move(outgoing));
+  }
+  Place place() const override { return ranks_.place(); }
+  void abort(int status, const std::function<void()>& tell) const override { ranks_.abort(status, tell); }
+
+ private:
+  struct Landing final : Transfer {
+    void finish() override {
+      underway->finish();
+      for (const auto& [to, bytes] : places)
+        copy_at_once(to, device, bytes.data(), MemorySpace::Host, bytes.size());
+    }
+    MemorySpace device = MemorySpace::Host;
+    std::vector<std::pair<std::byte*, std::vector<std::byte>>> places;
+    std::vector<std::vector<std::byte>> left;
+    std::unique_ptr<Transfer> underway;
+  };
+
+  const Communicator& ranks_;
+  MemorySpace device_;
+};
+
+struct ReachingDomain {
+  const Domain& domain;
+  const ReachingRanks& ranks;
+  const Communicator& communicator() const { return ranks; }
+  template <class E>
+  const Halo<E>& halo() const {
+    return domain.halo<E>();
+  }
+};
+
+TEST(OnRanks, an_exchange_needs_no_host_where_messages_reach_the_device) {
+  const Parted mesh = divided(make_box(CellType::Prism, {4, 4, 4}));
+  for (const Executor& executor : executors()) {
+    const ReachingRanks ranks(mesh.domain().communicator(), executor.space());
+    expect_exchange_of_all_kinds(ReachingDomain{mesh.domain(), ranks}, mesh, executor);
   }
 }
 

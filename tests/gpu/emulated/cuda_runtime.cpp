@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -32,6 +33,18 @@ struct Operation {
 };
 using Operations = std::vector<Operation>;
 
+/// What was asked for in turn and has not been done yet, of how much in all.
+struct Stream {
+  std::deque<Operation> waiting;
+  std::uint64_t asked = 0;
+};
+
+/// As much as a stream was asked for when the event was recorded last.
+struct Event {
+  Stream* stream = nullptr;
+  std::uint64_t asked = 0;
+};
+
 std::string demangled(const char* name) {
   int status = 0;
   const std::unique_ptr<char, void (*)(void*)> text(abi::__cxa_demangle(name, nullptr, nullptr, &status),
@@ -52,7 +65,7 @@ class Gpu {
     if (kernel != by_name_.end()) by_function_[function] = kernel->second;
   }
 
-  cudaError_t launch(const void* function, dim3 grid, dim3 block, void** arguments) {
+  cudaError_t launch(Stream& stream, const void* function, dim3 grid, dim3 block, void** arguments) {
     const auto found = by_function_.find(function);
     if (found == by_function_.end()) return cudaErrorInvalidDeviceFunction;
     const Kernel& kernel = *found->second;
@@ -66,40 +79,47 @@ class Gpu {
       asked.arguments.resize(begin + bytes);
       std::memcpy(asked.arguments.data() + begin, arguments[k], bytes);
     }
-    return add({&kernel, [this, &kernel, asked] { run(kernel, asked); }});
+    return add(stream, {&kernel, [this, &kernel, asked] { run(kernel, asked); }});
   }
 
-  cudaError_t copy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind direction) {
+  cudaError_t copy(Stream& stream, void* to, const void* from, std::size_t bytes, cudaMemcpyKind direction) {
     const DeviceMemory& memory = DeviceMemory::get();
     if (memory.contains(from) != (direction != cudaMemcpyHostToDevice) ||
         memory.contains(to) != (direction != cudaMemcpyDeviceToHost))
       return cudaErrorInvalidValue;
     if (recorded_ && direction != cudaMemcpyDeviceToDevice) return spoil_recording();
     if (bytes == 0) return cudaSuccess;
-    return add({nullptr, [this, to, from, bytes] { run_copy(to, from, bytes); }});
+    return add(stream, {nullptr, [this, to, from, bytes] { run_copy(to, from, bytes); }});
   }
-
-  cudaError_t synchronise() {
-    if (recorded_) return spoil_recording();
-    const Operations operations = std::exchange(waiting_, {});
-    for (const Operation& operation : operations) {
-      if (is_broken()) break;
-      try {
-        operation.run();
-      } catch (const Fault& fault) {
-        fault_ =
-            (operation.kernel != nullptr ? demangled(operation.kernel->name) : "a copy") + " " + fault.what();
-      }
-    }
-    return is_broken() ? cudaErrorLaunchFailure : cudaSuccess;
+  /// Lets a stream wait for an event.
+  cudaError_t wait(Stream& stream, const Event& event) {
+    return add(stream, {nullptr, [this, event] { run_until(event); }});
   }
-
-  cudaError_t launch(const Operations& operations) {
+  cudaError_t launch(Stream& stream, const Operations& operations) {
     for (const Operation& operation : operations) {
-      if (const cudaError_t status = add(operation); status != cudaSuccess) return status;
+      if (const cudaError_t status = add(stream, operation); status != cudaSuccess) return status;
     }
     return cudaSuccess;
   }
+
+  /// Does what was asked of a stream before an event, and of others as far as that waits for them.
+  cudaError_t synchronise(const Event& event) {
+    if (recorded_) return spoil_recording();
+    try {
+      run_until(event);
+    } catch (const Fault& fault) {
+      fault_ = fault.what();
+    }
+    return is_broken() ? cudaErrorLaunchFailure : cudaSuccess;
+  }
+  cudaError_t synchronise_all() {
+    cudaError_t status = cudaSuccess;
+    for (const std::unique_ptr<Stream>& stream : streams_)
+      status = synchronise({stream.get(), stream->asked});
+    return status;
+  }
+
+  Stream* make_stream() { return streams_.emplace_back(std::make_unique<Stream>()).get(); }
 
   bool is_recording() const { return recorded_ != nullptr; }
   cudaError_t begin_recording() {
@@ -135,15 +155,37 @@ class Gpu {
     }
   }
 
-  cudaError_t add(Operation operation) {
+  cudaError_t add(Stream& stream, Operation operation) {
     if (is_broken()) return cudaErrorLaunchFailure;
-    (recorded_ ? *recorded_ : waiting_).push_back(std::move(operation));
+    if (recorded_) {
+      recorded_->push_back(std::move(operation));
+    } else {
+      stream.waiting.push_back(std::move(operation));
+      ++stream.asked;
+    }
     return cudaSuccess;
+  }
+
+  void run_until(const Event& event) {
+    if (event.stream == nullptr) return;
+    std::deque<Operation>& waiting = event.stream->waiting;
+    while (!is_broken() && !waiting.empty() && event.stream->asked - waiting.size() < event.asked) {
+      const Operation operation = std::move(waiting.front());
+      waiting.pop_front();
+      operation.run();
+    }
   }
 
   /// Blocks come from the first to the last and the other way, by turns.
   void run(const Kernel& kernel, Launch launch) {
     launch.time = ++time_;
+    try {
+      run_blocks(kernel, launch);
+    } catch (const Fault& fault) {
+      throw Fault(demangled(kernel.name) + " " + fault.what());
+    }
+  }
+  void run_blocks(const Kernel& kernel, const Launch& launch) {
     if (shared_accesses_.size() < kernel.shared_bytes) shared_accesses_.resize(kernel.shared_bytes);
     for (std::uint32_t k = 0; k < launch.blocks; ++k) {
       std::vector<std::byte> memory(kernel.shared_bytes);
@@ -173,7 +215,7 @@ class Gpu {
   const std::vector<std::vector<Kernel>> kernels_ = all_kernels();
   std::unordered_map<std::string, const Kernel*> by_name_;
   std::unordered_map<const void*, const Kernel*> by_function_;
-  Operations waiting_;
+  std::vector<std::unique_ptr<Stream>> streams_;
   std::unique_ptr<Operations> recorded_;  // null when none are
   bool is_spoilt_ = false;
   std::string fault_;
@@ -193,11 +235,18 @@ cudaError_t ask(const Body& body) {
 
 struct Configuration {
   dim3 grid, block;
+  cudaStream_t stream;
 };
 thread_local Configuration configuration;
 
 Operations& operations_of(void* graph) {
   return *static_cast<Operations*>(graph);
+}
+Stream& of(cudaStream_t stream) {
+  return *reinterpret_cast<Stream*>(stream);
+}
+Event& of(cudaEvent_t event) {
+  return *reinterpret_cast<Event*>(event);
 }
 
 }  // namespace
@@ -215,20 +264,20 @@ void __cudaRegisterFunction(void**, const char* function, char*, const char* nam
                             dim3*, int*) {
   Gpu::get().add_kernel(function, name);
 }
-unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, std::size_t, cudaStream_t) {
-  configuration = {grid, block};
+unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, std::size_t, cudaStream_t stream) {
+  configuration = {grid, block, stream};
   return 0;
 }
 cudaError_t __cudaPopCallConfiguration(dim3* grid, dim3* block, std::size_t* shared_bytes, void* stream) {
   *grid = configuration.grid;
   *block = configuration.block;
   *shared_bytes = 0;
-  *static_cast<cudaStream_t*>(stream) = nullptr;
+  *static_cast<cudaStream_t*>(stream) = configuration.stream;
   return cudaSuccess;
 }
 cudaError_t cudaLaunchKernel(const void* function, dim3 grid, dim3 block, void** arguments, std::size_t,
-                             cudaStream_t) {
-  return ask([&](Gpu& gpu) { return gpu.launch(function, grid, block, arguments); });
+                             cudaStream_t stream) {
+  return ask([&](Gpu& gpu) { return gpu.launch(of(stream), function, grid, block, arguments); });
 }
 cudaError_t __cudaGetKernel(cudaKernel_t* kernel, const void* function) {
   *kernel = static_cast<cudaKernel_t>(const_cast<void*>(function));
@@ -285,7 +334,7 @@ cudaError_t cudaMalloc(void** data, std::size_t bytes) {
 }
 cudaError_t cudaFree(void* data) {
   return ask([&](Gpu& gpu) {
-    const cudaError_t status = gpu.synchronise();
+    const cudaError_t status = gpu.synchronise_all();
     if (status == cudaSuccess) DeviceMemory::get().release(data);
     return status;
   });
@@ -300,16 +349,41 @@ cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
   return cudaSuccess;
 }
 cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind direction,
-                            cudaStream_t) {
-  return ask([&](Gpu& gpu) { return gpu.copy(to, from, bytes, direction); });
+                            cudaStream_t stream) {
+  return ask([&](Gpu& gpu) { return gpu.copy(of(stream), to, from, bytes, direction); });
 }
 
-cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned) {
-  *stream = nullptr;  // there is only one
+cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
+  *least = *greatest = 0;
   return cudaSuccess;
 }
-cudaError_t cudaStreamSynchronize(cudaStream_t) {
-  return ask([](Gpu& gpu) { return gpu.synchronise(); });
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned, int) {
+  return ask([&](Gpu& gpu) {
+    *stream = reinterpret_cast<cudaStream_t>(gpu.make_stream());
+    return cudaSuccess;
+  });
+}
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags) {
+  return cudaStreamCreateWithPriority(stream, flags, 0);
+}
+cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+  return ask([&](Gpu& gpu) { return gpu.synchronise({&of(stream), of(stream).asked}); });
+}
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) {
+  *event = reinterpret_cast<cudaEvent_t>(new Event);
+  return cudaSuccess;
+}
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
+  return ask([&](const Gpu&) {
+    of(event) = {&of(stream), of(stream).asked};
+    return cudaSuccess;
+  });
+}
+cudaError_t cudaEventSynchronize(cudaEvent_t event) {
+  return ask([&](Gpu& gpu) { return gpu.synchronise(of(event)); });
+}
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
+  return ask([&](Gpu& gpu) { return gpu.wait(of(stream), of(event)); });
 }
 cudaError_t cudaStreamIsCapturing(cudaStream_t, cudaStreamCaptureStatus* status) {
   return ask([&](const Gpu& gpu) {
@@ -347,8 +421,8 @@ cudaError_t cudaGraphExecDestroy(cudaGraphExec_t executable) {
   delete &operations_of(executable);
   return cudaSuccess;
 }
-cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t) {
-  return ask([&](Gpu& gpu) { return gpu.launch(operations_of(executable)); });
+cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t stream) {
+  return ask([&](Gpu& gpu) { return gpu.launch(of(stream), operations_of(executable)); });
 }
 
 }  // extern "C"
