@@ -49,7 +49,7 @@ typename Lanes<T>::type narrowed(Lanes<Real>::type lanes) {
 /// A vector in precision T with a fourth number beside it, so that a kernel gathers all with one load.
 ///
 /// On a processor arithmetic is spelled in the compiler's vector type: from components GCC 12 makes code that
-/// takes them through integer registers one by one (docs/performance.md).
+/// takes them through integer registers one by one (docs/kernels.md).
 template <class T>
 class alignas(16) Vector4 {
  public:

@@ -36,7 +36,7 @@ class FaceStencil {
 /// Sum over cells of dense matrices between the faces of each, assembled row by row on a FaceStencil. Applied
 /// in one pass without a division. The way from faces to cells and back reads areas and centroids twice and
 /// writes and reads fields on cells in between: more bytes, from triangles to hexahedra
-/// (docs/performance.md).
+/// (docs/kernels.md).
 class FaceMatrix {
  public:
   /// Sets `entries` to row k of cell c's matrix, one entry for each face in the cell's row of faces.

@@ -16,7 +16,7 @@ class SumInParts;
 
 /// Sums over the rows of an incidence table with its signs. Processors read rows from a layout of their own,
 /// kept beside the table, but for parts of it that have no row of more than two entries
-/// (docs/performance.md).
+/// (docs/kernels.md).
 template <class From, class To>
 class SignedSums {
  public:

@@ -130,9 +130,8 @@ TangentialChebyshev::TangentialChebyshev(const MomentumMatrices& matrices)
       x_(matrices.executor_, area_.extent(), "x", "1"),
       next_(alike(x_)),
       step_(alike(x_)) {
-  // On tetrahedra from Gmsh the largest eigenvalue is 34 times the smallest (docs/performance.md); those
-  // below the polynomial's interval are few. On cells that are no simplices a third step saves next to no
-  // iteration.
+  // On tetrahedra from Gmsh the largest eigenvalue is 34 times the smallest; those below the polynomial's
+  // interval are few. On cells that are no simplices a third step saves next to no iteration.
   constexpr Real width = 15;
   const int degree = has_only_simplices(matrices_.mesh_) ? 3 : 2;
   for_each(executor_, inverse_diagonal_.owned(),
