@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <deque>
+#include <fstream>
 #include <functional>
 #include <map>
 #include <memory>
@@ -73,7 +74,7 @@ class Gpu {
     if (grid.x == 0 || grid.x > most_blocks || block.x == 0 || block.x > most_lanes ||
         kernel.shared_bytes > most_shared_bytes || std::max({grid.y, grid.z, block.y, block.z}) > 1)
       return cudaErrorInvalidConfiguration;
-    Launch asked{0, grid.x, block.x, {}};
+    Launch asked{0, &traffic_[&kernel], grid.x, block.x, {}};
     for (std::size_t k = 0; k < kernel.parameters.size(); ++k) {
       const auto [begin, bytes] = kernel.parameters[k];
       asked.arguments.resize(begin + bytes);
@@ -153,6 +154,20 @@ class Gpu {
     for (const std::vector<Kernel>& kernels : kernels_) {
       for (const Kernel& kernel : kernels) by_name_[kernel.name] = &kernel;
     }
+    std::atexit([] {
+      if (const char* path = std::getenv(traffic_file)) get().write_traffic(path);
+    });
+  }
+
+  /// The environment names a file for it.
+  static constexpr const char* traffic_file = "CURLEW_EMULATED_GPU_TRAFFIC";
+  void write_traffic(const char* path) const {
+    std::ofstream file(path);
+    file << "launches,read_bytes,written_bytes,kernel\n";
+    for (const auto& [kernel, traffic] : traffic_) {
+      file << traffic.launches << ',' << traffic.read_bytes << ',' << traffic.written_bytes << ",\""
+           << demangled(kernel->name) << "\"\n";
+    }
   }
 
   cudaError_t add(Stream& stream, Operation operation) {
@@ -179,6 +194,7 @@ class Gpu {
   /// Blocks come from the first to the last and the other way, by turns.
   void run(const Kernel& kernel, Launch launch) {
     launch.time = ++time_;
+    ++launch.traffic->launches;
     try {
       run_blocks(kernel, launch);
     } catch (const Fault& fault) {
@@ -215,6 +231,7 @@ class Gpu {
   const std::vector<std::vector<Kernel>> kernels_ = all_kernels();
   std::unordered_map<std::string, const Kernel*> by_name_;
   std::unordered_map<const void*, const Kernel*> by_function_;
+  std::map<const Kernel*, Traffic> traffic_;
   std::vector<std::unique_ptr<Stream>> streams_;
   std::unique_ptr<Operations> recorded_;  // null when none are
   bool is_spoilt_ = false;

@@ -29,22 +29,28 @@ constexpr std::size_t stride = 4;
 
 }  // namespace
 
-void note_read(std::span<Access> datum, Toucher who, std::uint64_t oldest) {
+std::size_t note_read(std::span<Access> datum, Toucher who, std::uint64_t oldest) {
+  std::size_t first = 0;
   for (std::size_t k = 0; k < datum.size(); k += stride) {
     auto& [writer, reader] = datum[k];
     if (writer.time() < oldest) throw Fault("reads what nothing has written");
     if (writer.time() == who.time() && writer != who) throw Fault("reads what " + name(writer) + " writes");
+    if (reader.time() != who.time()) first += std::min(stride, datum.size());
     reader = reader.time() == who.time() && reader != who ? Toucher::several(who.time()) : who;
   }
+  return first;
 }
 
-void note_write(std::span<Access> datum, Toucher who) {
+std::size_t note_write(std::span<Access> datum, Toucher who) {
+  std::size_t first = 0;
   for (std::size_t k = 0; k < datum.size(); k += stride) {
     auto& [writer, reader] = datum[k];
     if (writer.time() == who.time() && writer != who) throw Fault("writes what " + name(writer) + " writes");
     if (reader.time() == who.time() && reader != who) throw Fault("writes what " + name(reader) + " reads");
+    if (writer.time() != who.time()) first += std::min(stride, datum.size());
     writer = who;
   }
+  return first;
 }
 
 DeviceMemory& DeviceMemory::get() {

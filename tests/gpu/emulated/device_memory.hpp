@@ -38,9 +38,9 @@ struct Access {
 
 /// Notes that somebody reads or writes a datum, whose accesses are those of its bytes. Throws a Fault where
 /// nothing was written there since the time `oldest`, and where another thread touches it at the same time,
-/// one of the two writing.
-void note_read(std::span<Access> datum, Toucher who, std::uint64_t oldest);
-void note_write(std::span<Access> datum, Toucher who);
+/// one of the two writing. Returns how many of the bytes nobody had read, or written, at that time.
+std::size_t note_read(std::span<Access> datum, Toucher who, std::uint64_t oldest);
+std::size_t note_write(std::span<Access> datum, Toucher who);
 
 /// The memory of the emulated GPU. The host cannot read or write at its addresses: what is there, kernels and
 /// copies find elsewhere.

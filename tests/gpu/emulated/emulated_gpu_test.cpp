@@ -5,6 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
 #include <string>
 
 #include "kernels/error.hpp"
@@ -122,6 +125,23 @@ TEST(EmulatedGpu, finds_memory_of_a_block_that_nothing_has_written) {
 }
 TEST(EmulatedGpu, finds_a_barrier_that_not_all_threads_come_to) {
   EXPECT_THAT(said_of<WaitInHalfOnCell>(), HasSubstr("has threads at different barriers"));
+}
+
+TEST(EmulatedGpuDeathTest, counts_what_kernels_read_and_write_once_a_launch) {
+  const std::string path = testing::TempDir() + "emulated_gpu_traffic.csv";
+  const auto run = [&] {
+    ::setenv("CURLEW_EMULATED_GPU_TRAFFIC", path.c_str(), 1);
+    said_of<DoubleOnCell>();
+    said_of<DoubleOnCell>();
+    said_of<TurnOnCell<true, true>>();  // writes the values of a block's threads, and reads none
+    std::exit(0);
+  };
+  EXPECT_EXIT(run(), testing::ExitedWithCode(0), "");
+  std::ifstream file(path);
+  const std::string text(std::istreambuf_iterator<char>(file), {});
+  EXPECT_THAT(text, HasSubstr("launches,read_bytes,written_bytes,kernel\n"));
+  EXPECT_THAT(text, testing::ContainsRegex("\n2,9600,9600,\"[^\n]*DoubleOnCell"));
+  EXPECT_THAT(text, testing::ContainsRegex("\n1,0,512,\"[^\n]*TurnOnCell"));
 }
 
 TEST(EmulatedGpuDeathTest, the_host_cannot_touch_its_memory) {

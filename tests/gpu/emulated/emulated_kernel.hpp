@@ -12,9 +12,15 @@
 
 namespace curlew::emulated {
 
+/// What launches of a kernel read and write in the memory of the GPU, each byte once a launch.
+struct Traffic {
+  std::uint64_t launches = 0, read_bytes = 0, written_bytes = 0;
+};
+
 /// A launch of a kernel. Threads and blocks have one dimension.
 struct Launch {
   std::uint64_t time;
+  Traffic* traffic;
   std::uint32_t blocks, lanes;  ///< the grid, and the threads of a block
   std::vector<std::byte> arguments;
 };
@@ -52,14 +58,14 @@ class Thread {
     const DeviceMemory& memory = DeviceMemory::get();
     T value;
     std::memcpy(&value, memory.storage(address, sizeof value), sizeof value);
-    note_read(memory.accesses(address, sizeof value), in_launch(), 1);
+    of_.launch.traffic->read_bytes += note_read(memory.accesses(address, sizeof value), in_launch(), 1);
     return value;
   }
   template <class T>
   void store_global(std::uint64_t address, T value) const {
     const DeviceMemory& memory = DeviceMemory::get();
     std::memcpy(memory.storage(address, sizeof value), &value, sizeof value);
-    note_write(memory.accesses(address, sizeof value), in_launch());
+    of_.launch.traffic->written_bytes += note_write(memory.accesses(address, sizeof value), in_launch());
   }
 
   template <class T>
