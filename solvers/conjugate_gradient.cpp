@@ -259,7 +259,7 @@ SolveReport ConjugateGradient<X>::solve_by(const A& a, const Preconditioner<X>& 
   // A guess that needed no iteration adds nothing to those it was made of.
   if (recall.history != nullptr && report.iterations > 0) {
     subtract_from(x, change_);
-    recall.history->end(recall.matrix, change_, iteration_.residual());
+    recall.history->end(recall.matrix, 1, change_, 1, iteration_.residual());
   }
   return report;
 }

@@ -56,6 +56,18 @@ struct ScaledOnEntity {
   }
 };
 
+/// r -= A x, and the square of r.
+template <class E, class T>
+struct SubtractedOnEntity {
+  View<E, const T> image;
+  View<E, T> residual;
+  CURLEW_HOST_DEVICE Real operator()(Id<E> i) const {
+    const T rest = residual[i] - image[i];
+    residual[i] = rest;
+    return dot(rest, rest);
+  }
+};
+
 template <class X, class Y>
 void set_scaled(Real factor, bool adds, const X& from, Y& to) {
   visit_fields(from, to, [&]<class F, class G>(const F& f, G& g) {
@@ -79,29 +91,48 @@ RefinedConjugateGradient<X>::RefinedConjugateGradient(Paired<X> residual, Solver
     : control_(control),
       residual_(std::move(residual)),
       single_(residual_),
-      change_(alike(single_.correction)) {}
+      change_(alike(single_.correction)),
+      sum_(residual_.executor().space(), 1) {}
 
 template <class X>
 template <class T>
-void RefinedConjugateGradient<X>::start(Precision<T>& precision, Real norm) {
-  set_to_zero(precision.correction);
+void RefinedConjugateGradient<X>::set_residual(Precision<T>& precision, Real norm) {
   set_scaled(1 / norm, false, residual_, precision.iteration.residual());
+}
+
+template <class X>
+Real RefinedConjugateGradient<X>::subtract(const Paired<Vectors<X, float>>& image,
+                                           Paired<Vectors<X, float>>& residual) {
+  detail::SumInParts sum(residual.executor(), sum_.data());
+  visit_fields(image, residual, [&]<class F>(const F& of_image, F& of_residual) {
+    using E = typename F::Entity;
+    const SubtractedOnEntity<E, typename F::Value> subtracted{of_image.view(), of_residual.view()};
+    sum.add(of_residual.owned(), subtracted);
+    if constexpr (on_every_rank<E>)
+      for_each(residual.executor(), Range<E>(of_residual.owned().last(), of_residual.size()), subtracted);
+  });
+  sum.finish();
+  BinnedSum squared;
+  copy_bytes(&squared, MemorySpace::Host, sum_.data(), sum_.space(), sizeof squared);
+  return std::sqrt(squared.value());
 }
 
 template <class X>
 Real RefinedConjugateGradient<X>::improve(Real norm, const RefinedSystem<X>& system,
                                           const Recall<Vectors<X, float>>& recall) {
-  if (recall.history == nullptr) return 1;
   auto& iteration = single_.iteration;
-  const std::vector<Real> factors =
-      recall.history->factors(recall.matrix, iteration.residual(), iteration.direction(), iteration.image());
-  if (factors.empty()) return 1;
-  recall.history->set_combination(factors, single_.correction);
-  system.apply(single_.correction, iteration.image());
-  linear_combination(-1, iteration.image(), 1, iteration.residual());
-  const Real left = std::sqrt(inner_product(iteration.residual(), iteration.residual()));
-  if (left < 1) return left;
-  start(single_, norm);  // changes that are rounding only
+  std::vector<Real> factors;
+  if (recall.history != nullptr)
+    factors = recall.history->factors(recall.matrix, iteration.residual(), iteration.direction(),
+                                      iteration.image());
+  if (!factors.empty()) {
+    recall.history->set_combination(factors, single_.correction);
+    system.apply(single_.correction, iteration.image());
+    const Real left = subtract(iteration.image(), iteration.residual());
+    if (left < 1) return left;
+    set_residual(single_, norm);  // changes that are rounding only
+  }
+  set_to_zero(single_.correction);
   return 1;
 }
 
@@ -124,11 +155,15 @@ SolveReport RefinedConjugateGradient<X>::solve(const std::string& unknown, const
     system.set_residual(x, residual_);
     measure_residual();
   };
+  // What the solve changes: `change_`, where that has anything, and `latest` times the single correction.
   bool changed = false;
-  const auto add = [&](const auto& correction) {
-    system.add(norm, correction, x);
-    set_scaled(norm, changed, correction, change_);
+  Real latest = 0;
+  const auto keep = [&](Real factor, const auto& correction) {
+    set_scaled(factor, changed, correction, change_);
     changed = true;
+  };
+  const auto keep_latest = [&] {
+    if (latest != 0) keep(std::exchange(latest, 0), single_.correction);
   };
   const auto correct = [&]<class T>(Precision<T>& precision, Real left, int limit) {
     const Real least =
@@ -150,20 +185,22 @@ SolveReport RefinedConjugateGradient<X>::solve(const std::string& unknown, const
   bool is_single = true, is_by_recurrence = false;
   for (bool first = true; is_single && norm > goal.target(); first = false) {
     const Real before = norm;
-    start(single_, norm);
+    keep_latest();
+    set_residual(single_, norm);
     if (first && remembers) recall.history->begin(norm, iteration.residual());
     const int limit =
         std::min(control_.max_iterations, report.iterations + most_iterations_in_single_precision);
-    const ConjugateGradientState state = correct(single_, first ? improve(norm, system, recall) : 1, limit);
+    const Real left = improve(norm, system, first ? recall : Recall<Vectors<X, float>>{});
+    const ConjugateGradientState state = correct(single_, left, limit);
     is_single = state.ending == Ending::Converged;
     if (state.ending == Ending::NotFinite || state.ending == Ending::NoCurvature) break;
-    add(single_.correction);
-    const Real left = norm * state.residual;
-    is_by_recurrence =
-        left <= goal.target() && left + norm * system.rounding_of(single_.correction) <= goal.target();
+    system.add(norm, single_.correction, x);
+    latest = norm;
+    const Real by_recurrence = norm * state.residual;
+    is_by_recurrence = by_recurrence <= goal.target() &&
+                       by_recurrence + norm * system.rounding_of(single_.correction) <= goal.target();
     if (is_by_recurrence) {
-      set_scaled(norm, false, iteration.residual(), iteration.residual());
-      norm = left;
+      norm = by_recurrence;
       break;
     }
     find_residual();
@@ -171,17 +208,26 @@ SolveReport RefinedConjugateGradient<X>::solve(const std::string& unknown, const
   }
   if (norm > goal.target() && !double_) double_ = std::make_unique<Precision<Real>>(residual_);
   for (Real last_end = std::numeric_limits<Real>::infinity(); norm > goal.target();) {
-    start(*double_, norm);
+    keep_latest();
+    set_residual(*double_, norm);
+    set_to_zero(double_->correction);
     goal.require_progress(correct(*double_, 1, control_.max_iterations), norm);
-    add(double_->correction);
+    system.add(norm, double_->correction, x);
+    keep(norm, double_->correction);
     find_residual();
     goal.require_closer(norm, std::exchange(last_end, norm), report.iterations);
   }
   report.residual = goal.relative(norm);
   // A guess that needed no iteration adds nothing to those it was made of.
   if (remembers && report.iterations > 0) {
-    if (!is_by_recurrence) set_scaled(1, false, residual_, iteration.residual());
-    recall.history->end(recall.matrix, change_, iteration.residual());
+    if (!is_by_recurrence) set_residual(single_, 1);
+    const Real of_residual = is_by_recurrence ? latest : 1;
+    if (changed) {
+      keep_latest();
+      recall.history->end(recall.matrix, 1, change_, of_residual, iteration.residual());
+    } else {
+      recall.history->end(recall.matrix, latest, single_.correction, of_residual, iteration.residual());
+    }
   }
   return report;
 }

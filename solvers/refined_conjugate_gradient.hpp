@@ -103,18 +103,21 @@ class RefinedConjugateGradient {
     LaunchSequence launches;
   };
 
-  /// Starts a correction, from zero, of what has the residual times 1 / norm.
+  /// Sets the residual of a correction to 1 / norm times what is left.
   template <class T>
-  void start(Precision<T>& precision, Real norm);
-  /// Improves a correction in single precision by what the history has of it. Returns the norm of what is
-  /// left of its residual, which is 1 before.
+  void set_residual(Precision<T>& precision, Real norm);
+  /// residual -= image; returns its norm then.
+  Real subtract(const Paired<Vectors<X, float>>& image, Paired<Vectors<X, float>>& residual);
+  /// Starts a correction in single precision, from what the history has of it or from zero. Returns the norm
+  /// of what is left of its residual, which is 1 before.
   Real improve(Real norm, const RefinedSystem<X>& system, const Recall<Vectors<X, float>>& recall);
 
   SolverControl control_;
   Paired<X> residual_;
   Precision<float> single_;
   std::unique_ptr<Precision<Real>> double_;  // where a solve needed it
-  Vectors<X, float> change_;  // by a solve, in the history's precision whatever that of its parts
+  Vectors<X, float> change_;                 // by a solve of several corrections, in the history's precision
+  Buffer<BinnedSum> sum_;
 };
 
 }  // namespace curlew

@@ -9,7 +9,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "kernels/reduction.hpp"
+#include "kernels/sums_over_range.hpp"
 #include "mesh/entities.hpp"
 #include "solvers/face_velocity.hpp"
 #include "solvers/least_energy.hpp"
@@ -22,6 +22,7 @@ namespace {
 struct Owner;  // entity tag: what numbers are the value of
 
 constexpr std::size_t most_changes = solution_history_depth;
+constexpr std::size_t most_fields = 3;  // that a vector is made of
 
 /// What the values of a field are made of, so many numbers each, of which the first ones are kept.
 template <class T>
@@ -87,18 +88,51 @@ void visit_numbers(const StreamAndFaceValues<T, V, kind>& x, const auto& visit) 
 
 // Kernels of one entity, whose numbers are P: of a vector's all, of one that is kept the first ones.
 
-template <class P>
+/// A change times a vector, whose numbers `y` gives.
+template <class P, class Y>
 struct ProductOfEntity {
-  using T = typename P::Scalar;
   View<Number, const float> change;
-  View<Number, const T> y;
+  Y y;
   CURLEW_HOST_DEVICE Real operator()(Id<Owner> i) const {
     Real product = 0;
-    for (Index k = 0; k < P::kept; ++k) {
-      product += static_cast<Real>(change[Id<Number>(P::kept * i.value() + k)]) *
-                 static_cast<Real>(y[Id<Number>(P::all * i.value() + k)]);
-    }
+    for (Index k = 0; k < P::kept; ++k)
+      product += static_cast<Real>(change[Id<Number>(P::kept * i.value() + k)]) * y(i, k);
     return product;
+  }
+};
+
+/// The same for one after the other of the changes.
+template <class P, class Y>
+struct ProductsOfEntity {
+  View<Number, const float> change[most_changes];
+  Y y;
+  CURLEW_HOST_DEVICE ProductOfEntity<P, Y> operator()(Index number) const {
+    // A place that is looked up would send the views through memory.
+    View<Number, const float> chosen = change[0];
+    for (std::size_t k = 1; k < most_changes; ++k) {
+      if (static_cast<Index>(k) == number) chosen = change[k];
+    }
+    return {chosen, y};
+  }
+};
+
+/// Number `k` of an entity's.
+template <class P>
+struct PartOfVector {
+  View<Number, const typename P::Scalar> vector;
+  CURLEW_HOST_DEVICE Real operator()(Id<Owner> i, Index k) const {
+    return static_cast<Real>(vector[Id<Number>(P::all * i.value() + k)]);
+  }
+};
+
+/// The same of first - factor last.
+template <class P>
+struct PartOfDifference {
+  View<Number, const float> first;
+  Real factor;
+  PartOfVector<P> last;
+  CURLEW_HOST_DEVICE Real operator()(Id<Owner> i, Index k) const {
+    return static_cast<Real>(first[Id<Number>(P::kept * i.value() + k)]) - factor * last(i, k);
   }
 };
 
@@ -132,37 +166,6 @@ struct ScaledOnEntity {
   }
 };
 
-/// x becomes first - x.
-template <class P>
-struct DifferenceOnEntity {
-  using T = typename P::Scalar;
-  View<Number, const float> first;
-  View<Number, T> x;
-  CURLEW_HOST_DEVICE void operator()(Id<Owner> i) const {
-    for (Index part = 0; part < P::kept; ++part) {
-      T& value = x[Id<Number>(P::all * i.value() + part)];
-      const Real before = static_cast<Real>(first[Id<Number>(P::kept * i.value() + part)]);
-      value = static_cast<T>(before - static_cast<Real>(value));
-    }
-  }
-};
-
-/// What is rounded is left in x.
-template <class P>
-struct RoundOnEntity {
-  using T = typename P::Scalar;
-  View<Number, T> x;
-  View<Number, float> rounded;
-  CURLEW_HOST_DEVICE void operator()(Id<Owner> i) const {
-    for (Index part = 0; part < P::kept; ++part) {
-      T& value = x[Id<Number>(P::all * i.value() + part)];
-      const float result = static_cast<float>(value);
-      rounded[Id<Number>(P::kept * i.value() + part)] = result;
-      value = static_cast<T>(result);
-    }
-  }
-};
-
 template <class P>
 struct WidenOnEntity {
   using T = typename P::Scalar;
@@ -188,13 +191,13 @@ void make_room(const Executor& executor, const X& like, Rounded& numbers) {
   });
 }
 
-/// x rounded, and what is left of x then.
+/// factor x, rounded.
 template <class X, class Rounded>
-void round_to(const Executor& executor, X& x, Rounded& rounded) {
+void round_to(const Executor& executor, Real factor, const X& x, Rounded& rounded) {
   make_room(executor, x, rounded);
   visit_numbers(x, [&](std::size_t field, const auto& numbers) {
     for_each(executor, numbers.range(),
-             RoundOnEntity<PartsOf<decltype(numbers)>>{numbers.view(), rounded[field].view()});
+             ScaledOnEntity<PartsOf<decltype(numbers)>>{factor, numbers.view(), rounded[field].view()});
   });
 }
 
@@ -210,30 +213,40 @@ void widen(const Executor& executor, const Rounded& rounded, X& x) {
 
 template <class X>
 SolutionHistory<X>::SolutionHistory(const Executor& executor, std::function<void(X&)> make_free)
-    : executor_(executor), make_free_(std::move(make_free)), sums_(executor_.space(), most_changes) {}
+    : executor_(executor),
+      make_free_(std::move(make_free)),
+      sums_(executor_.space(), most_fields * most_changes) {}
+
+template <class X>
+template <class PartOf>
+auto SolutionHistory<X>::products_with(const Paired<X>& y, std::size_t last, const PartOf& part_of) -> Row {
+  const auto count = static_cast<Index>(last) + 1;
+  std::size_t fields = 0;
+  visit_numbers(y, [&](std::size_t field, const auto& numbers) {
+    using P = PartsOf<decltype(numbers)>;
+    const auto part = part_of(field, PartOfVector<P>{numbers.view()});
+    ProductsOfEntity<P, std::remove_const_t<decltype(part)>> products{{}, part};
+    for (std::size_t k = 0; k < most_changes; ++k)
+      products.change[k] = entries_[kept_[std::min(k, last)]].change[field].view();
+    detail::own_sums(executor_, Range<Owner>(0, numbers.entities.owned), count, products,
+                     sums_.data() + field * at(count));
+    fields = field + 1;
+  });
+  const std::size_t total = fields * at(count);
+  detail::sum_over_ranks(executor_, sums_.data(), total);
+  std::array<BinnedSum, most_fields * most_changes> sums;
+  copy_bytes(sums.data(), MemorySpace::Host, sums_.data(), sums_.space(), total * sizeof(BinnedSum));
+  Row products{};
+  for (std::size_t k = 0; k <= last; ++k) {
+    for (std::size_t field = 1; field < fields; ++field) sums[k].add(sums[field * at(count) + k]);
+    products[kept_[k]] = sums[k].value();
+  }
+  return products;
+}
 
 template <class X>
 auto SolutionHistory<X>::products_with(const Paired<X>& y, std::size_t last) -> Row {
-  const std::size_t count = last + 1;
-  for (std::size_t k = 0; k < count; ++k) {
-    BinnedSum* const result = sums_.data() + k;
-    visit_numbers(y, [&](std::size_t field, const auto& numbers) {
-      const ProductOfEntity<PartsOf<decltype(numbers)>> product{entries_[kept_[k]].change[field].view(),
-                                                                numbers.view()};
-      const Range<Owner> owned(0, numbers.entities.owned);
-      if (field == 0) {
-        detail::own_sum(executor_, owned, product, result);
-      } else {
-        detail::add_own_sum(executor_, owned, product, result);
-      }
-    });
-  }
-  detail::sum_over_ranks(executor_, sums_.data(), count);
-  std::array<BinnedSum, most_changes> sums;
-  copy_bytes(sums.data(), MemorySpace::Host, sums_.data(), sums_.space(), count * sizeof(BinnedSum));
-  Row products{};
-  for (std::size_t k = 0; k < count; ++k) products[kept_[k]] = sums[k].value();
-  return products;
+  return products_with(y, last, [](std::size_t, const auto& part) { return part; });
 }
 
 template <class X>
@@ -289,26 +302,22 @@ void SolutionHistory<X>::set_combination(std::span<const Real> factors, X& x) co
 
 template <class X>
 void SolutionHistory<X>::begin(Real scale, const Paired<X>& residual) {
-  make_room(executor_, residual, first_residual_);
-  visit_numbers(residual, [&](std::size_t field, const auto& numbers) {
-    for_each(
-        executor_, numbers.range(),
-        ScaledOnEntity<PartsOf<decltype(numbers)>>{scale, numbers.view(), first_residual_[field].view()});
-  });
+  round_to(executor_, scale, residual, first_residual_);
 }
 
 template <class X>
-void SolutionHistory<X>::end(const StepMatrix<X>& matrix, X& change, Paired<X>& residual) {
-  visit_numbers(residual, [&](std::size_t field, const auto& numbers) {
-    for_each(executor_, numbers.range(),
-             DifferenceOnEntity<PartsOf<decltype(numbers)>>{std::as_const(first_residual_)[field].view(),
-                                                            numbers.view()});
-  });
-  append(matrix, change, residual);
+void SolutionHistory<X>::end(const StepMatrix<X>& matrix, Real change_factor, const X& change,
+                             Real residual_factor, const Paired<X>& residual) {
+  Entry& entry = append_rounded(change_factor, change, matrix.mass_factor, matrix.stiffness_factor);
+  entry.by_image =
+      products_with(residual, kept_.size() - 1, [&]<class P>(std::size_t field, PartOfVector<P> last) {
+        return PartOfDifference<P>{std::as_const(first_residual_)[field].view(), residual_factor, last};
+      });
 }
 
 template <class X>
-auto SolutionHistory<X>::append_rounded(X& change, Real mass_factor, Real stiffness_factor) -> Entry& {
+auto SolutionHistory<X>::append_rounded(Real factor, const X& change, Real mass_factor, Real stiffness_factor)
+    -> Entry& {
   std::size_t place = kept_.size();
   if (place == most_changes) {
     place = kept_.front();
@@ -317,7 +326,7 @@ auto SolutionHistory<X>::append_rounded(X& change, Real mass_factor, Real stiffn
   kept_.push_back(place);
   if (place == entries_.size()) entries_.emplace_back();
   Entry& entry = entries_[place];
-  round_to(executor_, change, entry.change);
+  round_to(executor_, factor, change, entry.change);
   entry.mass_factor = mass_factor;
   entry.stiffness_factor = stiffness_factor;
   entry.by_mass.reset();
@@ -325,14 +334,14 @@ auto SolutionHistory<X>::append_rounded(X& change, Real mass_factor, Real stiffn
 }
 
 template <class X>
-void SolutionHistory<X>::append(const StepMatrix<X>& matrix, X& change, const Paired<X>& image) {
-  Entry& entry = append_rounded(change, matrix.mass_factor, matrix.stiffness_factor);
+void SolutionHistory<X>::append(const StepMatrix<X>& matrix, const X& change, const Paired<X>& image) {
+  Entry& entry = append_rounded(1, change, matrix.mass_factor, matrix.stiffness_factor);
   entry.by_image = products_with(image, kept_.size() - 1);
 }
 
 template <class X>
-void SolutionHistory<X>::append(const Known& known, X& change) {
-  Entry& entry = append_rounded(change, known.mass_factor, known.stiffness_factor);
+void SolutionHistory<X>::append(const Known& known, const X& change) {
+  Entry& entry = append_rounded(1, change, known.mass_factor, known.stiffness_factor);
   REQUIRE(known.products.size() == kept_.size(), "a change has a product with each that is kept");
   for (std::size_t j = 0; j < kept_.size(); ++j) entry.by_image[kept_[j]] = known.products[j];
 }

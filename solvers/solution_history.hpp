@@ -55,11 +55,12 @@ class SolutionHistory {
 
   /// To be called with `scale` times the residual that a solve begins with.
   void begin(Real scale, const Paired<X>& residual);
-  /// Takes in what a solve has changed since begin(), and the residual that it has left; the oldest change
-  /// gives way. Both are lost.
-  void end(const StepMatrix<X>& matrix, X& change, Paired<X>& residual);
-  /// Takes in a change, which it rounds, and its image.
-  void append(const StepMatrix<X>& matrix, X& change, const Paired<X>& image);
+  /// Takes in what a solve has changed since begin(), `change_factor` times `change`, and what it has left of
+  /// the residual, `residual_factor` times `residual`; the oldest change gives way.
+  void end(const StepMatrix<X>& matrix, Real change_factor, const X& change, Real residual_factor,
+           const Paired<X>& residual);
+  /// Takes in a change and its image.
+  void append(const StepMatrix<X>& matrix, const X& change, const Paired<X>& image);
 
   /// Makes all products anew, by A_1 as it has become. What is in `change` and `image` is lost.
   void renew(const Operator<X, Paired<X>>& stiffness, X& change, Paired<X>& image);
@@ -72,7 +73,7 @@ class SolutionHistory {
   /// Of change number k, the oldest first. A history to which all are appended anew has the same bits.
   Known known(std::size_t k) const;
   void read(std::size_t k, X& change) const;
-  void append(const Known& known, X& change);
+  void append(const Known& known, const X& change);
   void clear() { kept_.clear(); }
 
  private:
@@ -91,10 +92,13 @@ class SolutionHistory {
   static Shares shares(const StepMatrix<X>& matrix, const Entry& entry);
 
   void set_free_change(std::size_t k, X& change) const;
-  /// Takes in a rounded change of which nothing else is known yet.
-  Entry& append_rounded(X& change, Real mass_factor, Real stiffness_factor);
-  /// Of y with the changes kept up to number k, the oldest first.
+  /// Takes in factor times a change, rounded, of which nothing else is known yet.
+  Entry& append_rounded(Real factor, const X& change, Real mass_factor, Real stiffness_factor);
+  /// Of y with the changes kept up to number `last`, the oldest first.
   Row products_with(const Paired<X>& y, std::size_t last);
+  /// The same of what `part_of(number of field, what gives its numbers)` makes of y.
+  template <class PartOf>
+  Row products_with(const Paired<X>& y, std::size_t last, const PartOf& part_of);
 
   Executor executor_;
   std::function<void(X&)> make_free_;

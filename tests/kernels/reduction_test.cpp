@@ -11,6 +11,7 @@
 #include <random>
 #include <vector>
 
+#include "kernels/sums_over_range.hpp"
 #include "kernels/vector_kernels.hpp"
 #include "tests/kernels/backends.hpp"
 
@@ -242,6 +243,34 @@ TEST(SeveralSums, have_the_bits_of_one_sum_after_the_other_on_every_backend_and_
       for (std::size_t k = 0; k < ranges.size(); ++k)
         EXPECT_EQ(made[k].value(), sum(executor, ranges[k], TermOfCell{static_cast<Real>(k + 1), view}))
             << executor.name() << " " << k;
+    }
+  }
+}
+
+struct TermsOfSums {
+  View<Cell, const Real> value;
+  CURLEW_HOST_DEVICE TermOfCell operator()(Index sum) const { return {static_cast<Real>(sum + 1), value}; }
+};
+
+TEST(SumsOverRange, have_the_bits_of_one_sum_after_the_other_on_every_backend) {
+  const Index chunk = reduction_shape::chunk;
+  const std::vector<Real> values = random_values(20000);
+  for (const Executor& executor : all_backends()) {
+    Field<Cell> field(executor, 20000, "x", "1");
+    field.copy_from_host(values);
+    const View<Cell, const Real> view = std::as_const(field).view();
+    for (const Range<Cell> range : {Range<Cell>(11, 11), Range<Cell>(3, 4), Range<Cell>(5, 5 + chunk),
+                                    Range<Cell>(5, 6 + chunk), Range<Cell>(0, 20000)}) {
+      for (const Index count : {1, 3, 4}) {
+        Buffer<BinnedSum> place(executor.space(), at(count));
+        detail::own_sums(executor, range, count, TermsOfSums{view}, place.data());
+        std::vector<BinnedSum> made(at(count));
+        copy_bytes(made.data(), MemorySpace::Host, place.data(), executor.space(),
+                   made.size() * sizeof(BinnedSum));
+        for (Index k = 0; k < count; ++k)
+          EXPECT_EQ(made[at(k)].value(), sum(executor, range, TermOfCell{static_cast<Real>(k + 1), view}))
+              << executor.name() << " " << k << " of " << count << " over " << range.size();
+      }
     }
   }
 }

@@ -177,9 +177,9 @@ TEST(SolutionHistory, the_image_of_a_change_is_what_it_took_from_the_residual) {
     const VectorXd change = VectorXd::Random(size), left = 1e-3 * VectorXd::Random(size);
     set(v.image, 0.25 * (matrix * change + left));
     history.begin(4, v.image);
-    set(v.image, left);
-    set(v.x, change);
-    history.end({}, v.x, v.image);
+    set(v.image, 8 * left);
+    set(v.x, 2 * change);
+    history.end({}, 0.5, v.x, 0.125, v.image);
     const std::vector<Real> products = history.known(0).products;
     history.read(0, v.x);
     EXPECT_EQ(get(v.x), change.cast<float>().cast<Real>());
