@@ -5,6 +5,7 @@
 
 #include <Eigen/Dense>
 #include <cmath>
+#include <numbers>
 
 #include "mesh/box.hpp"
 #include "mesh/quality.hpp"
@@ -13,6 +14,8 @@
 
 namespace curlew {
 namespace {
+
+constexpr Real pi = std::numbers::pi;
 
 /// Components that a mesh of this dimension has.
 int components(const Mesh& mesh) {
@@ -66,10 +69,13 @@ Eigen::MatrixXd form_of_one_component(const Mesh& mesh) {
     }
     const Eigen::MatrixXd gradient = s / volume;
     const Eigen::RowVectorXd mean = height.cwiseProduct(area).transpose() / (d * volume);
-    const Eigen::MatrixXd rest =
-        Eigen::MatrixXd::Identity(n, n) - Eigen::VectorXd::Ones(n) * mean - r.transpose() * gradient;
+    // The gradient that is exact for linear velocities, of faces that are not planar too.
+    const Eigen::MatrixXd exact = (r * s.transpose() / volume).inverse().transpose() * gradient;
+    const Eigen::MatrixXd rest = Eigen::MatrixXd::Identity(n, n) - Eigen::VectorXd::Ones(n) * mean -
+                                 (r.colwise() - r * mean.transpose()).transpose() * exact;
+    EXPECT_LT((rest * r.transpose()).norm(), 1e-12 * r.norm());
     const Eigen::MatrixXd local = volume * gradient.transpose() * gradient +
-                                  3 * rest.transpose() * area.cwiseQuotient(height).asDiagonal() * rest;
+                                  6 * rest.transpose() * area.cwiseQuotient(height).asDiagonal() * rest;
     for (Index i = 0; i < n; ++i) {
       for (Index j = 0; j < n; ++j) total(row[i].id.value(), row[j].id.value()) += local(i, j);
     }
@@ -124,27 +130,41 @@ TEST_P(ViscousFormOnShelf, dissipation_of_a_linear_velocity_is_exact_where_faces
   EXPECT_NEAR(dissipation, gradient_squared * volume, 1e-11 * gradient_squared * volume);
 }
 
-TEST(ViscousForm, dissipation_of_the_rotated_bilinear_velocity_is_exact_on_squares_and_cubes) {
-  for (const CellType type : {CellType::Quadrilateral, CellType::Hexahedron}) {
-    const bool plane = type == CellType::Quadrilateral;
-    constexpr Index n = 3;
-    const Mesh mesh(make_box(type, {n, n, plane ? 0 : n}));
-    const Index faces = mesh.topology().faces().size();
-    // u = x² - y² as means over faces: that of s² over a side of length h is s² + h²/12.
-    constexpr Real spread = 1. / (12 * n * n);
+TEST(ViscousForm, waves_on_squares_lose_energy_and_carry_velocities_along_as_the_closed_form_says) {
+  // u = sin(pi x) cos(pi y): `normal` times that on faces across x, `tangential` times that on faces along x.
+  const auto force_on = [](Index n, Real normal, Real tangential) {
+    const Mesh mesh(make_box(CellType::Quadrilateral, {n, n, 0}));
     std::vector<Vector3> velocity;
-    for (Index f = 0; f < faces; ++f) {
+    for (Index f = 0; f < mesh.topology().faces().size(); ++f) {
       const Vector3 x = mesh.geometry().face_centroids()[at(f)], s = mesh.geometry().face_areas()[at(f)];
-      const Real along_x = std::abs(s.x) > 0 ? 0 : spread, along_y = std::abs(s.y) > 0 ? 0 : spread;
-      velocity.push_back({x.x * x.x + along_x - x.y * x.y - along_y, 0, 0});
+      const Real factor = std::abs(s.x) > 0 ? normal : tangential;
+      velocity.push_back({factor * std::sin(pi * x.x) * std::cos(pi * x.y), 0, 0});
     }
-    Field<Face, Vector3> v(Executor::serial(), faces, "v", "m/s"), force(alike(v));
+    Field<Face, Vector3> v(Executor::serial(), mesh.topology().faces().size(), "v", "m/s"), force(alike(v));
     v.copy_from_host(velocity);
     ViscousForm(Executor::serial(), mesh).apply(v, force);
     const std::vector<Vector3> result = force.to_host();
-    Real dissipation = 0;
-    for (std::size_t f = 0; f < velocity.size(); ++f) dissipation += dot(velocity[f], result[f]);
-    EXPECT_NEAR(dissipation, 8. / 3, 1e-12);  // the integral of 4 x² + 4 y²
+    Real dissipation = 0, on_tangential = 0;
+    for (std::size_t f = 0; f < velocity.size(); ++f) {
+      dissipation += dot(velocity[f], result[f]);
+      if (!(std::abs(mesh.geometry().face_areas()[f].x) > 0))
+        on_tangential = std::max(on_tangential, std::abs(result[f].x));
+    }
+    return std::pair(dissipation, on_tangential);
+  };
+  constexpr Real weight = 6;
+  for (const Index n : {4, 16}) {
+    const Real angle = pi / static_cast<Real>(n), sine = std::pow(std::sin(angle / 2), 2), cosine = 1 - sine;
+    // Velocities along faces are those that minimise the form.
+    const Real tangential = weight * cosine / (2 * sine + weight * cosine);
+    const auto [dissipation, on_tangential] = force_on(n, 1, tangential);
+    EXPECT_LT(on_tangential, 1e-14);
+    // h² times the rate at which such a wave loses energy, of a mass of h² a face.
+    const Real rate = dissipation / (static_cast<Real>(n * n) / 4);
+    EXPECT_NEAR(rate, 4 * sine + 4 * weight * cosine * sine / (2 * sine + weight * cosine), 1e-13);
+    EXPECT_NEAR(rate, 2 * std::pow(angle, 2) - (1. / 6 + 1 / (2 * weight)) * std::pow(angle, 4),
+                0.1 * std::pow(angle, 6));
+    EXPECT_NEAR(tangential, 1 - std::pow(angle, 2) / (2 * weight), 0.1 * std::pow(angle, 4));
   }
 }
 

@@ -98,9 +98,12 @@ struct FlowMatrices {
                                    weight * lost.transpose() * h_over_a.asDiagonal() * lost) *
                                   turn;
       const MatrixXd gradient = s / volume(c.value());
-      const MatrixXd rough = one - Eigen::VectorXd::Ones(n) * share.transpose() - r.transpose() * gradient;
+      // What is left of velocities by the gradient that is exact for linear ones, on any faces.
+      const MatrixXd exact = (r * s.transpose() / volume(c.value())).inverse().transpose() * gradient;
+      const MatrixXd rough =
+          one - Eigen::VectorXd::Ones(n) * share.transpose() - (r.colwise() - r * share).transpose() * exact;
       const MatrixXd local_viscous = volume(c.value()) * gradient.transpose() * gradient +
-                                     3 * rough.transpose() * h_over_a.cwiseInverse().asDiagonal() * rough;
+                                     6 * rough.transpose() * h_over_a.cwiseInverse().asDiagonal() * rough;
       for (Index i = 0; i < n; ++i) {
         const Index f = row[i].id.value();
         divergence(c.value(), f) = row[i].sign;
