@@ -11,6 +11,7 @@
 #include "mesh/box.hpp"
 #include "operators/node_diffusion.hpp"
 #include "physics/exact_fractional_step.hpp"
+#include "tests/dense_algebra.hpp"
 #include "tests/kernels/backends.hpp"
 #include "tests/mesh/block_shapes.hpp"
 #include "tests/mesh/periodic_boxes.hpp"
@@ -142,7 +143,7 @@ struct DenseCorrection {
 
     potentials = MatrixXd::Zero(edges, components * nodes);
     MatrixXd held = MatrixXd::Zero(components * nodes, components * nodes);
-    const MatrixXd mass = curl.transpose() * m.mass * curl;
+    const MatrixXd of_curl = m.mass * curl, mass = curl.transpose() * of_curl;
     for (const Id<Edge> e : t.edges()) {
       const Index i = e.value();
       if (d == 2) {
@@ -168,7 +169,9 @@ struct DenseCorrection {
             area / static_cast<Real>(cells.size()) * MatrixXd::Identity(d, d);
     }
     const MatrixXd tangents = FreeUnknowns(mesh, on.boundaries).tangents;
-    velocities = tangents * tangents.transpose() * mean * m.interpolation * curl;
+    const MatrixXd at_cells = m.interpolation * curl, at_faces = mean * at_cells,
+                   along_faces = tangents.transpose() * at_faces;
+    velocities = tangents * along_faces;
 
     const std::vector<Real> one(at(t.cells().size()), 1);
     const SymmetricMatrix between = NodeDiffusion(Executor::serial(), mesh, one).matrix();
@@ -186,9 +189,8 @@ struct DenseCorrection {
     // Nodes in the plane may be held: nothing is to move there, which a large number on the diagonal does.
     for (Index n = 0; d == 2 && n < nodes; ++n)
       if (on.free[at(n)] == 0) diffusion(n, n) += 1e12;
-    inverse = (diffusion + b * diffusion * volume.inverse() * diffusion)
-                  .ldlt()
-                  .solve(MatrixXd::Identity(held.rows(), held.rows()));
+    const MatrixXd per_volume = volume.diagonal().cwiseInverse().asDiagonal() * diffusion;
+    inverse = solved(diffusion + b * diffusion * per_volume, MatrixXd::Identity(held.rows(), held.rows()));
   }
 };
 
@@ -206,7 +208,8 @@ TEST(CoupledCorrection, is_that_of_its_definition) {
     StreamPreconditioner preconditioner = on.smooth_preconditioner(mesh);
     set(preconditioner, on, 1, far);  // a power of four
     const DenseCorrection dense(mesh, on, far);
-    const MatrixXd of_stream = dense.potentials * dense.inverse * dense.potentials.transpose();
+    const MatrixXd at_nodes = dense.inverse * dense.potentials.transpose(),
+                   of_stream = dense.potentials * at_nodes;
 
     // Forces on faces alone: on edges only the correction answers.
     auto r = forces<float>(on, mesh, 3);
@@ -214,7 +217,8 @@ TEST(CoupledCorrection, is_that_of_its_definition) {
     auto z = on.vectors<StreamVectors<float>>(mesh), by_chebyshev = alike(z);
     preconditioner.apply(r, z);
     const VectorXd force = column_of(vectors_of(r.velocity.to_host()), d);
-    VectorXd expected = of_stream * dense.velocities.transpose() * force;
+    const VectorXd on_edges = dense.velocities.transpose() * force;
+    VectorXd expected = of_stream * on_edges;
     EXPECT_LE((column_of(stream_of(z)) - expected).norm(), 1e-4 * expected.norm());
     TangentialChebyshev(on.momentum).apply(1 / far, r.velocity, by_chebyshev.velocity, nullptr);
     const VectorXd on_faces = column_of(vectors_of(z.velocity.to_host()), d) -
@@ -228,9 +232,10 @@ TEST(CoupledCorrection, is_that_of_its_definition) {
     r.velocity.fill({});
     preconditioner.apply(r, z);
     const VectorXd given = column_of(stream_of(r));
-    expected = dense.velocities * of_stream * given;
+    const VectorXd from_nodes = of_stream * given;
+    expected = dense.velocities * from_nodes;
     EXPECT_LE((column_of(vectors_of(z.velocity.to_host()), d) - expected).norm(), 1e-4 * expected.norm());
-    const VectorXd by_jacobi = column_of(stream_of(z)) - of_stream * given;
+    const VectorXd by_jacobi = column_of(stream_of(z)) - from_nodes;
     std::vector<Real> ratios;
     auto unit = on.vectors<StreamVectors<Real>>(mesh);
     auto image = on.vectors<Paired<StreamVectors<Real>>>(mesh);

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
 #include <cmath>
 #include <limits>
 #include <tuple>
@@ -11,6 +11,7 @@
 #include "mesh/entities.hpp"
 #include "solvers/null_space.hpp"
 #include "solvers/preconditioners.hpp"
+#include "tests/dense_algebra.hpp"
 #include "tests/kernels/backends.hpp"
 
 namespace curlew {
@@ -37,13 +38,7 @@ class MatrixOperator : public Operator<Unknown, Residual> {
 
 /// Symmetric positive definite with eigenvalues from 1 to `condition`.
 Eigen::MatrixXd positive_definite(Index size, Real condition) {
-  std::srand(1);
-  const Eigen::MatrixXd random = Eigen::MatrixXd::Random(size, size);
-  const Eigen::MatrixXd q = Eigen::HouseholderQR<Eigen::MatrixXd>(random).householderQ();
-  Eigen::VectorXd eigenvalues(size);
-  for (Index i = 0; i < size; ++i) eigenvalues(i) = std::pow(condition, static_cast<Real>(i) / (size - 1));
-  const Eigen::MatrixXd a = q * eigenvalues.asDiagonal() * q.transpose();
-  return (a + a.transpose()) / 2;
+  return random_symmetric(size, condition, 1);
 }
 
 struct Problem {
@@ -123,7 +118,7 @@ TEST(JacobiPreconditioner, forms_its_product_with_the_residual_in_the_same_pass)
 TEST(ConjugateGradient, agrees_with_a_direct_solver_and_reports_the_true_residual) {
   Problem problem(positive_definite(60, 1e3), Eigen::VectorXd::LinSpaced(60, -1, 2));
   const SolveReport report = problem.solve(to(1e-11), IdentityPreconditioner<Unknown>());
-  const Eigen::VectorXd exact = problem.matrix.ldlt().solve(problem.right_hand_side);
+  const Eigen::VectorXd exact = solved(problem.matrix, problem.right_hand_side);
   EXPECT_LE((problem.solution() - exact).norm(), 1e-7 * exact.norm());
   const Real residual =
       (problem.right_hand_side - problem.matrix * problem.solution()).norm() / problem.right_hand_side.norm();

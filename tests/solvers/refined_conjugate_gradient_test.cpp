@@ -3,10 +3,11 @@
 
 #include <gtest/gtest.h>
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
 #include <cmath>
 #include <limits>
 
+#include "tests/dense_algebra.hpp"
 #include "tests/kernels/backends.hpp"
 
 namespace curlew {
@@ -101,14 +102,7 @@ class NoPreconditioner : public RefinedPreconditioner<FaceVelocity> {
 
 /// Symmetric with eigenvalues from 1 to `condition`.
 MatrixXd positive_definite(Index faces, Real condition) {
-  std::srand(1);
-  const Eigen::Index size = 3 * faces;
-  const MatrixXd q = Eigen::HouseholderQR<MatrixXd>(MatrixXd::Random(size, size)).householderQ();
-  VectorXd eigenvalues(size);
-  for (Eigen::Index i = 0; i < size; ++i)
-    eigenvalues(i) = std::pow(condition, static_cast<Real>(i) / static_cast<Real>(size - 1));
-  const MatrixXd a = q * eigenvalues.asDiagonal() * q.transpose();
-  return (a + a.transpose()) / 2;
+  return random_symmetric(3 * faces, condition, 1);
 }
 
 struct Solve {
@@ -133,7 +127,7 @@ struct Solve {
 TEST(RefinedConjugateGradient, agrees_with_a_direct_solver_far_beyond_single_precision) {
   constexpr Index faces = 30;
   const MatrixXd a = positive_definite(faces, 100);
-  const VectorXd b = VectorXd::Random(3 * faces), expected = a.ldlt().solve(b);
+  const VectorXd b = VectorXd::Random(3 * faces), expected = solved(a, b);
   std::vector<VectorXd> solutions;
   for (const Executor& executor : all_backends()) {
     Solve solve(faces, {1e-13, 0, 1000}, executor);

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
 #include <cmath>
 #include <limits>
 #include <memory>
@@ -14,6 +14,7 @@
 #include "solvers/conjugate_gradient.hpp"
 #include "solvers/least_energy.hpp"
 #include "solvers/preconditioners.hpp"
+#include "tests/dense_algebra.hpp"
 #include "tests/kernels/backends.hpp"
 
 namespace curlew {
@@ -38,17 +39,6 @@ class MatrixOperator : public Operator<Unknown, Image> {
   MatrixXd matrix_;
 };
 
-/// Symmetric, with eigenvalues from `least` to 1.
-MatrixXd symmetric(Eigen::Index size, Real least, unsigned seed) {
-  std::srand(seed);
-  const MatrixXd q = Eigen::HouseholderQR<MatrixXd>(MatrixXd::Random(size, size)).householderQ();
-  VectorXd eigenvalues(size);
-  for (Eigen::Index i = 0; i < size; ++i)
-    eigenvalues(i) = std::pow(least, static_cast<Real>(i) / static_cast<Real>(size - 1));
-  const MatrixXd a = q * eigenvalues.asDiagonal() * q.transpose();
-  return (a + a.transpose()) / 2;
-}
-
 template <class F>
 void set(F& field, const VectorXd& values) {
   field.copy_from_host({values.data(), at(field.size())});
@@ -67,19 +57,19 @@ struct Vectors {
 };
 
 TEST(LeastEnergy, factors_solve_the_gram_system_of_independent_vectors) {
-  const MatrixXd gram = symmetric(4, 1e-3, 1);
-  const VectorXd projections = VectorXd::Random(4), expected = gram.fullPivLu().solve(projections);
+  const MatrixXd gram = random_symmetric(4, 1e-3, 1);
+  const VectorXd projections = VectorXd::Random(4), expected = solved(gram, projections);
   const std::vector<Real> factors = least_energy_factors({gram.data(), 16}, {projections.data(), 4});
   for (Eigen::Index i = 0; i < 4; ++i) EXPECT_NEAR(factors[at(i)], expected(i), 1e-10 * expected.norm());
 }
 
 TEST(LeastEnergy, vectors_of_very_different_size_count_alike) {
-  const MatrixXd gram = symmetric(3, 0.1, 2);
+  const MatrixXd gram = random_symmetric(3, 0.1, 2);
   const VectorXd scale = VectorXd{{1, 1e-9, 1e7}}, projections = VectorXd::Random(3);
   const MatrixXd scaled = scale.asDiagonal() * gram * scale.asDiagonal();
   const VectorXd of_scaled = scale.cwiseProduct(projections);
   const std::vector<Real> factors = least_energy_factors({scaled.data(), 9}, {of_scaled.data(), 3});
-  const VectorXd expected = gram.fullPivLu().solve(projections);
+  const VectorXd expected = solved(gram, projections);
   for (Eigen::Index i = 0; i < 3; ++i)
     EXPECT_NEAR(factors[at(i)] * scale(i), expected(i), 1e-10 * expected.norm());
 }
@@ -109,7 +99,7 @@ VectorXd improvement(SolutionHistory<Unknown>& history, const StepMatrix<Unknown
 TEST(SolutionHistory, a_solution_made_of_earlier_ones_is_found_at_once_for_any_factors_of_the_matrix) {
   for (const Executor& executor : all_backends()) {
     constexpr Index size = 40;
-    const MatrixXd mass = symmetric(size, 1e-1, 3), stiffness = symmetric(size, 1e-4, 4);
+    const MatrixXd mass = random_symmetric(size, 1e-1, 3), stiffness = random_symmetric(size, 1e-4, 4);
     const MatrixOperator of_mass(mass);
     const auto whole = [&](Real a, Real b) { return MatrixXd(a * mass + b * stiffness); };
     Vectors v(executor, size);
@@ -133,9 +123,8 @@ TEST(SolutionHistory, a_solution_made_of_earlier_ones_is_found_at_once_for_any_f
       // What is orthogonal to all of them in energy adds nothing; an earlier one is forgotten.
       MatrixXd kept = changes.rightCols(4);
       const VectorXd forgotten = changes.col(0);
-      const VectorXd left = forgotten - kept * (kept.transpose() * whole(a, b) * kept)
-                                                   .ldlt()
-                                                   .solve(kept.transpose() * whole(a, b) * forgotten);
+      const MatrixXd rows = kept.transpose() * whole(a, b);
+      const VectorXd left = forgotten - kept * solved(rows * kept, rows * forgotten);
       EXPECT_LT(improvement(history, matrix, whole(a, b) * left, v).norm(), 1e-5 * left.norm())
           << executor.name();
     }
@@ -144,7 +133,7 @@ TEST(SolutionHistory, a_solution_made_of_earlier_ones_is_found_at_once_for_any_f
 
 TEST(SolutionHistory, steps_that_differ_by_rounding_are_of_one_length) {
   constexpr Index size = 20;
-  const MatrixXd mass = symmetric(size, 1e-1, 14), stiffness = symmetric(size, 1e-2, 15);
+  const MatrixXd mass = random_symmetric(size, 1e-1, 14), stiffness = random_symmetric(size, 1e-2, 15);
   Vectors v(Executor::serial(), size);
   SolutionHistory<Unknown> history(v.x.executor());
   const VectorXd change = VectorXd::Random(size);
@@ -171,7 +160,7 @@ TEST(SolutionHistory, changes_by_a_matrix_that_lacked_a_part_are_forgotten) {
 TEST(SolutionHistory, the_image_of_a_change_is_what_it_took_from_the_residual) {
   for (const Executor& executor : all_backends()) {
     constexpr Index size = 20;
-    const MatrixXd matrix = symmetric(size, 1e-2, 10);
+    const MatrixXd matrix = random_symmetric(size, 1e-2, 10);
     Vectors v(executor, size);
     SolutionHistory<Unknown> history(executor);
     const VectorXd change = VectorXd::Random(size), left = 1e-3 * VectorXd::Random(size);
@@ -192,8 +181,8 @@ TEST(SolutionHistory, the_image_of_a_change_is_what_it_took_from_the_residual) {
 TEST(SolutionHistory, products_are_made_anew_where_a_matrix_has_changed) {
   for (const Executor& executor : all_backends()) {
     constexpr Index size = 30;
-    const MatrixXd mass = symmetric(size, 1e-1, 11), earlier = symmetric(size, 1e-3, 12),
-                   present = symmetric(size, 1e-3, 13);
+    const MatrixXd mass = random_symmetric(size, 1e-1, 11), earlier = random_symmetric(size, 1e-3, 12),
+                   present = random_symmetric(size, 1e-3, 13);
     const MatrixOperator of_mass(mass);
     Vectors v(executor, size);
     SolutionHistory<Unknown> history(executor);
@@ -214,7 +203,7 @@ TEST(SolutionHistory, products_are_made_anew_where_a_matrix_has_changed) {
 
 TEST(SolutionHistory, one_that_is_read_and_appended_anew_has_the_same_bits_on_every_backend) {
   constexpr Index size = 30;
-  const MatrixXd mass = symmetric(size, 1e-1, 5), stiffness = symmetric(size, 1e-3, 6);
+  const MatrixXd mass = random_symmetric(size, 1e-1, 5), stiffness = random_symmetric(size, 1e-3, 6);
   const MatrixOperator of_mass(mass);
   const MatrixXd changes = MatrixXd::Random(size, 5);
   const VectorXd residual = VectorXd::Random(size);
@@ -265,7 +254,7 @@ TEST(SolutionHistory, brings_the_products_with_all_changes_together_among_ranks_
   };
   constexpr Index size = 30;
   const auto ranks = std::make_shared<FourRanks>();
-  const MatrixXd matrix = symmetric(size, 1e-1, 8);
+  const MatrixXd matrix = random_symmetric(size, 1e-1, 8);
   std::vector<VectorXd> guesses;
   for (const Executor& executor : {Executor::serial(), Executor::serial().among(ranks)}) {
     Vectors v(executor, size);
@@ -287,7 +276,7 @@ TEST(SolutionHistory, brings_the_products_with_all_changes_together_among_ranks_
 
 TEST(SolutionHistory, what_rounding_adds_to_a_change_is_taken_out) {
   constexpr Index size = 20;
-  const MatrixXd matrix = symmetric(size, 1e-1, 6);
+  const MatrixXd matrix = random_symmetric(size, 1e-1, 6);
   Vectors v(Executor::serial(), size);
   // Free are vectors without a part along (1, …, 1), which rounding to single precision would give them.
   const auto without_mean = [](const VectorXd& x) { return VectorXd(x.array() - x.mean()); };
@@ -305,7 +294,7 @@ TEST(SolutionHistory, what_rounding_adds_to_a_change_is_taken_out) {
 
 TEST(SolutionHistory, lets_conjugate_gradients_start_near_a_smooth_sequence_of_solutions) {
   constexpr Index size = 200;
-  const MatrixXd matrix = symmetric(size, 1e-4, 7);
+  const MatrixXd matrix = random_symmetric(size, 1e-4, 7);
   const MatrixOperator op(matrix);
   const VectorXd first = VectorXd::Random(size), second = VectorXd::Random(size);
   const auto right_hand_side = [&](int step) {

@@ -1,0 +1,138 @@
+// Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
+#include "tests/physics/flow_matrices.hpp"
+
+#include <Eigen/Dense>
+
+#include "mesh/box.hpp"
+#include "mesh/cell_shapes.hpp"
+#include "tests/dense_algebra.hpp"
+
+namespace curlew {
+
+std::vector<ShelfMesh> small_shelf() {
+  std::vector<ShelfMesh> meshes;
+  for (const ShelfMesh& mesh : shelf()) {
+    if (mesh.raw.cell_types.size() <= (mesh.raw.dimension == 2 ? 100 : 30)) meshes.push_back(mesh);
+  }
+  for (const CellType type :
+       {CellType::Tetrahedron, CellType::Pyramid, CellType::Prism, CellType::Hexahedron}) {
+    const std::string name = "small_" + std::to_string(static_cast<int>(type));
+    RawMesh raw = make_box(type, {2, 2, 2});
+    for (Vector3& x : raw.nodes) x = {x.x + 0.9 * x.y, 0.2 * x.y, x.z + 0.5 * x.x};
+    meshes.push_back({name + "_sliver", raw});
+    raw = make_box(type, {2, 2, 2});
+    distort(raw, 0.1);
+    meshes.push_back({name + "_distorted", raw});
+  }
+  return meshes;
+}
+
+Eigen::VectorXd column_of(const std::vector<Vector3>& vectors, int d) {
+  Eigen::VectorXd column(static_cast<Eigen::Index>(vectors.size()) * d);
+  for (std::size_t k = 0; k < vectors.size(); ++k) {
+    const Real components[] = {vectors[k].x, vectors[k].y, vectors[k].z};
+    for (int i = 0; i < d; ++i) column(static_cast<Eigen::Index>(k) * d + i) = components[i];
+  }
+  return column;
+}
+Eigen::VectorXd column_of(const std::vector<Real>& values) {
+  return Eigen::Map<const Eigen::VectorXd>(values.data(), static_cast<Eigen::Index>(values.size()));
+}
+std::vector<Real> values_of(const Eigen::VectorXd& column) {
+  return {column.data(), column.data() + column.size()};
+}
+
+FlowMatrices::FlowMatrices(const Mesh& mesh, Real simplex_weight, bool with_viscous)
+    : d(mesh.topology().dimension()),
+      faces(mesh.topology().faces().size()),
+      cells(mesh.topology().cells().size()) {
+  using Eigen::MatrixXd;
+  const Topology& t = mesh.topology();
+  const Geometry& g = mesh.geometry();
+  volume = column_of(std::vector<Real>(g.cell_volumes().host().begin(), g.cell_volumes().host().end()));
+  divergence = MatrixXd::Zero(cells, faces);
+  interpolation = MatrixXd::Zero(d * cells, faces);
+  mean = MatrixXd::Zero(with_viscous ? d * cells : 0, d * faces);
+  normal = MatrixXd::Zero(d * faces, faces);
+  mass = MatrixXd::Zero(faces, faces);
+  viscous = MatrixXd::Zero(with_viscous ? d * faces : 0, d * faces);
+  for (const Id<Face> f : t.faces()) {
+    const Eigen::VectorXd area = column_of({g.face_areas()[at(f.value())]}, d);
+    normal.block(d * f.value(), f.value(), d, 1) = area / area.squaredNorm();
+  }
+  for (const Id<Cell> c : t.cells()) {
+    const auto row = t.faces_of_cell()[c];
+    const Index n = row.size();
+    MatrixXd s(d, n), r(d, n);
+    Eigen::VectorXd h_over_a(n), share(n);
+    for (Index k = 0; k < n; ++k) {
+      const std::size_t f = at(row[k].id.value());
+      s.col(k) = column_of({row[k].sign * g.face_areas()[f]}, d);
+      r.col(k) = column_of({g.face_centroids()[f] - g.cell_centroids()[at(c.value())]}, d);
+      h_over_a(k) = r.col(k).dot(s.col(k)) / s.col(k).squaredNorm();
+      share(k) = r.col(k).dot(s.col(k)) / (d * volume(c.value()));
+    }
+    const MatrixXd one = MatrixXd::Identity(n, n), at_cell = r / volume(c.value());
+    const MatrixXd lost = one - s.transpose() * at_cell;
+    const Real weight = is_simplex(t.cell_type(c)) ? simplex_weight : 1;
+    const MatrixXd weighted_loss = weight * h_over_a.asDiagonal() * lost;
+    MatrixXd local_mass = r.transpose() * at_cell;
+    local_mass += lost.transpose() * weighted_loss;
+    // What is left of velocities by the gradient that is exact for linear ones, on any faces.
+    const MatrixXd exact = inverse(s * r.transpose()) * s, arms = r.colwise() - r * share;
+    MatrixXd rough = one - arms.transpose() * exact;
+    rough.rowwise() -= share.transpose();
+    const MatrixXd weighted_rest = 6 * h_over_a.cwiseInverse().asDiagonal() * rough;
+    MatrixXd local_viscous = s.transpose() * s / volume(c.value());
+    local_viscous += rough.transpose() * weighted_rest;
+    for (Index i = 0; i < n; ++i) {
+      const Index f = row[i].id.value();
+      divergence(c.value(), f) = row[i].sign;
+      interpolation.block(d * c.value(), f, d, 1) = row[i].sign * at_cell.col(i);
+      for (int a = 0; with_viscous && a < d; ++a) mean(d * c.value() + a, d * f + a) = share(i);
+      for (Index j = 0; j < n; ++j) {
+        mass(f, row[j].id.value()) += row[i].sign * row[j].sign * local_mass(i, j);
+        for (int a = 0; with_viscous && a < d; ++a)
+          viscous(d * f + a, d * row[j].id.value() + a) += local_viscous(i, j);
+      }
+    }
+  }
+}
+
+FreeUnknowns::FreeUnknowns(const Mesh& mesh, const FlowBoundaries& boundaries) {
+  const int d = mesh.topology().dimension();
+  const Index faces = mesh.topology().faces().size();
+  tangents = Eigen::MatrixXd::Zero(d * faces, (d - 1) * faces);
+  fluxes = Eigen::MatrixXd::Zero(faces, faces);
+  Index across = 0, through = 0;
+  for (Index f = 0; f < faces; ++f) {
+    const FaceHold hold = boundaries.hold_of_face()[at(f)];
+    if (hold == FaceHold::Free) fluxes(f, through++) = 1;
+    if (hold == FaceHold::All) continue;
+    const Vector3 n = mesh.geometry().face_areas()[at(f)] / norm(mesh.geometry().face_areas()[at(f)]);
+    if (d == 2) {
+      tangents.block(d * f, across++, d, 1) = column_of({Vector3{-n.y, n.x, 0}}, d);
+    } else {
+      Vector3 one = cross(n, std::abs(n.x) < 0.5 ? Vector3{1, 0, 0} : Vector3{0, 1, 0});
+      one = one / norm(one);
+      tangents.block(d * f, across++, d, 1) = column_of({one}, d);
+      tangents.block(d * f, across++, d, 1) = column_of({cross(n, one)}, d);
+    }
+  }
+  tangents.conservativeResize(Eigen::NoChange, across);
+  fluxes.conservativeResize(Eigen::NoChange, through);
+}
+
+Eigen::VectorXd without_divergence(const Eigen::MatrixXd& divergence, const Eigen::MatrixXd& free,
+                                   const Eigen::VectorXd& flux) {
+  const Eigen::MatrixXd d = divergence * free;
+  Eigen::VectorXd result = flux;
+  for (int pass = 0; pass < 2; ++pass) {
+    const Eigen::VectorXd outflow = divergence * result,
+                          p = (d * d.transpose()).completeOrthogonalDecomposition().solve(outflow);
+    result -= free * (d.transpose() * p);
+  }
+  return result;
+}
+
+}  // namespace curlew
