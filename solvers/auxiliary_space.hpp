@@ -23,6 +23,9 @@ class SumInParts;
 /// Where edges are held, along walls, vectors may still point away from the wall: a held edge e stiffens L at
 /// its ends by the energy m_ee e eᵀ / 2 that Π loses there, m the diagonal of R M C.
 ///
+/// What flows along narrow gaps that turn has a correction of its own beside that of vectors, where it is
+/// needed (gap_streamfunction.hpp).
+///
 /// In two dimensions edges are nodes, Π is the identity, and nodes are held where edges are.
 ///
 /// Where viscosity reaches far and the tangential velocities that belong to a streamfunction are corrected

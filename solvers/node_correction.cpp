@@ -215,4 +215,11 @@ std::unique_ptr<NodeCorrection> make_node_correction(const Executor& executor, c
                                                         std::move(diffusion));
 }
 
+std::unique_ptr<NodeCorrection> make_node_correction(const Executor& executor, const Mesh& mesh,
+                                                     GapStreamfunction gaps) {
+  return std::make_unique<CorrectionBy<float>>(executor, mesh, mesh.topology().nodes_of_edge(),
+                                               mesh.topology().edges_of_node(), std::move(gaps.share),
+                                               NodeSystem{std::move(gaps.matrix), std::nullopt});
+}
+
 }  // namespace curlew

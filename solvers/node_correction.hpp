@@ -10,6 +10,7 @@
 #include "kernels/tensor3.hpp"
 #include "mesh/mesh.hpp"
 #include "operators/symmetric_matrix.hpp"
+#include "solvers/gap_streamfunction.hpp"
 
 namespace curlew {
 
@@ -45,5 +46,8 @@ class NodeCorrection {
 std::unique_ptr<NodeCorrection> make_node_correction(const Executor& executor, const Mesh& mesh,
                                                      const std::vector<std::uint8_t>& edge_is_free,
                                                      NodeSystem diffusion);
+/// The same of what flows along gaps.
+std::unique_ptr<NodeCorrection> make_node_correction(const Executor& executor, const Mesh& mesh,
+                                                     GapStreamfunction gaps);
 
 }  // namespace curlew

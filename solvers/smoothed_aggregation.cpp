@@ -249,28 +249,6 @@ CoarseNumbers final_numbers(const UnknownNumbers& numbers, const SparseRows& mat
   return result;
 }
 
-/// A matrix of rows that have the diagonal among the other entries.
-SymmetricMatrix split(SparseRows rows) {
-  SymmetricMatrix result;
-  Index kept = 0, last = 0;
-  for (Index i = 0; i < rows.rows(); ++i) {
-    Real diagonal = 0;
-    for (Index k = std::exchange(last, rows.starts[at(i) + 1]); k < last; ++k) {
-      if (rows.columns[at(k)] == i) {
-        diagonal = rows.values[at(k)];
-      } else {
-        rows.columns[at(kept)] = rows.columns[at(k)];
-        rows.values[at(kept++)] = rows.values[at(k)];
-      }
-    }
-    result.diagonal.push_back(diagonal);
-    rows.starts[at(i) + 1] = kept;
-  }
-  keep_rows(rows.rows(), rows);
-  result.off_diagonal = std::move(rows);
-  return result;
-}
-
 SymmetricMatrix in_order(const SymmetricMatrix& matrix, const std::vector<Index>& order) {
   SymmetricMatrix result{rows_in_order(matrix.off_diagonal, order), {}};
   for (const Index i : order) result.diagonal.push_back(matrix.diagonal[at(i)]);

@@ -1,6 +1,8 @@
 // Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
 #include "solvers/sparse_rows.hpp"
 
+#include <utility>
+
 #include "kernels/parallel.hpp"
 
 namespace curlew {
@@ -46,6 +48,27 @@ SparseRows transpose(const SparseRows& a, Index columns, const std::vector<Index
       result.values[at(place)] = a.values[at(k)];
     }
   }
+  return result;
+}
+
+SymmetricMatrix split(SparseRows rows) {
+  SymmetricMatrix result;
+  Index kept = 0, last = 0;
+  for (Index i = 0; i < rows.rows(); ++i) {
+    Real diagonal = 0;
+    for (Index k = std::exchange(last, rows.starts[at(i) + 1]); k < last; ++k) {
+      if (rows.columns[at(k)] == i) {
+        diagonal = rows.values[at(k)];
+      } else {
+        rows.columns[at(kept)] = rows.columns[at(k)];
+        rows.values[at(kept++)] = rows.values[at(k)];
+      }
+    }
+    result.diagonal.push_back(diagonal);
+    rows.starts[at(i) + 1] = kept;
+  }
+  keep_rows(rows.rows(), rows);
+  result.off_diagonal = std::move(rows);
   return result;
 }
 

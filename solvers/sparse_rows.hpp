@@ -117,4 +117,7 @@ SparseRows rows_in_order(const SparseRows& rows, const std::vector<Index>& order
 /// Of a table the transpose of its first columns, whose rows take the table's in this order.
 SparseRows transpose(const SparseRows& a, Index columns, const std::vector<Index>& order);
 
+/// A matrix of rows that have the diagonal among the other entries.
+SymmetricMatrix split(SparseRows rows);
+
 }  // namespace curlew

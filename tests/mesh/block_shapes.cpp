@@ -2,31 +2,16 @@
 #include "tests/mesh/block_shapes.hpp"
 
 #include "mesh/box.hpp"
+#include "tests/mesh/shelf.hpp"
 
 namespace curlew {
 
 Mesh blocks(CellType type, std::array<Index, 3> count, const std::function<bool(int, int, int)>& is_kept) {
-  const RawMesh full = make_box(
-      type, count, {static_cast<Real>(count[0]), static_cast<Real>(count[1]), static_cast<Real>(count[2])});
-  RawMesh raw;
-  raw.dimension = full.dimension;
-  raw.nodes = full.nodes;
-  raw.region_names = {"kept"};
-  raw.cell_start = {0};
-  raw.boundary_start = {0};
-  for (std::size_t c = 0; c < full.cell_types.size(); ++c) {
-    Vector3 middle{};
-    const auto first = full.cell_nodes.begin() + full.cell_start[c];
-    const auto last = full.cell_nodes.begin() + full.cell_start[c + 1];
-    for (auto n = first; n < last; ++n) middle += full.nodes[at(*n)];
-    middle = middle / static_cast<Real>(last - first);
-    if (!is_kept(static_cast<int>(middle.x), static_cast<int>(middle.y), static_cast<int>(middle.z)))
-      continue;
-    raw.cell_types.push_back(full.cell_types[c]);
-    raw.cell_nodes.insert(raw.cell_nodes.end(), first, last);
-    raw.cell_start.push_back(static_cast<std::int64_t>(raw.cell_nodes.size()));
-    raw.cell_region.push_back(0);
-  }
+  const Vector3 size{static_cast<Real>(count[0]), static_cast<Real>(count[1]), static_cast<Real>(count[2])};
+  RawMesh raw = without(make_box(type, count, size), [&](Vector3 x) {
+    return !is_kept(static_cast<int>(x.x), static_cast<int>(x.y), static_cast<int>(x.z));
+  });
+  forget_patches(raw);
   return Mesh(std::move(raw));
 }
 

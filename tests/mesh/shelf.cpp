@@ -85,31 +85,13 @@ RawMesh mixed_plane() {
   return raw;
 }
 
-/// Drops the cells whose middle block is missing: a square ring, or a block with a tunnel along z.
+/// A square ring, or a block with a tunnel along z; nothing of the boundary has a name.
 RawMesh without_middle(CellType type, Index blocks) {
-  const RawMesh full = make_box(type, {blocks, blocks, 2});
-  RawMesh raw = full;
-  raw.cell_types.clear();
-  raw.cell_start = {0};
-  raw.cell_nodes.clear();
-  raw.cell_region.clear();
-  raw.boundary_start = {0};
-  raw.boundary_nodes.clear();
-  raw.boundary_patch.clear();
-  for (std::size_t c = 0; c < full.cell_types.size(); ++c) {
-    Vector3 middle{};
-    const std::int64_t first = full.cell_start[c], last = full.cell_start[c + 1];
-    for (std::int64_t k = first; k < last; ++k) middle += full.nodes[at(full.cell_nodes[at(k)])];
-    middle = middle / static_cast<Real>(last - first);
-    const Real low = static_cast<Real>(blocks / 3) / blocks,
-               high = static_cast<Real>(blocks - blocks / 3) / blocks;
-    if (middle.x > low && middle.x < high && middle.y > low && middle.y < high) continue;
-    raw.cell_types.push_back(full.cell_types[c]);
-    raw.cell_nodes.insert(raw.cell_nodes.end(), full.cell_nodes.begin() + first,
-                          full.cell_nodes.begin() + last);
-    raw.cell_start.push_back(static_cast<std::int64_t>(raw.cell_nodes.size()));
-    raw.cell_region.push_back(0);
-  }
+  const Real low = static_cast<Real>(blocks / 3) / blocks, high = 1 - low;
+  RawMesh raw = without(make_box(type, {blocks, blocks, 2}), [low, high](Vector3 x) {
+    return x.x > low && x.x < high && x.y > low && x.y < high;
+  });
+  forget_patches(raw);
   return raw;
 }
 
@@ -149,6 +131,40 @@ std::vector<ShelfMesh> make_shelf() {
 const std::vector<ShelfMesh>& shelf() {
   static const std::vector<ShelfMesh> meshes = make_shelf();
   return meshes;
+}
+
+RawMesh without(const RawMesh& raw, const std::function<bool(Vector3)>& is_inside) {
+  RawMesh kept = raw;
+  kept.cell_types.clear();
+  kept.cell_region.clear();
+  kept.cell_nodes.clear();
+  kept.cell_start = {0};
+  for (std::size_t c = 0; c < raw.cell_types.size(); ++c) {
+    const auto first = raw.cell_nodes.begin() + raw.cell_start[c];
+    const auto last = raw.cell_nodes.begin() + raw.cell_start[c + 1];
+    Vector3 centre{};
+    for (auto n = first; n < last; ++n) centre += raw.nodes[at(*n)] / static_cast<Real>(last - first);
+    if (is_inside(centre)) continue;
+    kept.cell_types.push_back(raw.cell_types[c]);
+    kept.cell_region.push_back(raw.cell_region[c]);
+    kept.cell_nodes.insert(kept.cell_nodes.end(), first, last);
+    kept.cell_start.push_back(static_cast<std::int64_t>(kept.cell_nodes.size()));
+  }
+  return kept;
+}
+
+void forget_patches(RawMesh& raw) {
+  raw.boundary_start = {0};
+  raw.boundary_nodes.clear();
+  raw.boundary_patch.clear();
+  raw.patch_names.clear();
+}
+
+RawMesh narrow_gaps(Index blocks, Index apart) {
+  const Real gap = static_cast<Real>(apart) / blocks;
+  const auto is_inside = [gap](Real x) { return x > gap && x < 1 - gap; };
+  return without(make_box(CellType::Tetrahedron, {blocks, blocks, blocks}),
+                 [&](Vector3 x) { return is_inside(x.x) && is_inside(x.y) && is_inside(x.z); });
 }
 
 }  // namespace curlew

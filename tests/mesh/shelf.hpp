@@ -1,6 +1,7 @@
 // Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <ostream>
 #include <string>
@@ -26,5 +27,14 @@ const std::vector<ShelfMesh>& shelf();
 
 /// Moves every interior node by up to `amount` in each direction, always in the same way.
 void distort(RawMesh& raw, Real amount);
+
+/// Drops the cells whose centre is inside of something. What that leaves bare has no name.
+RawMesh without(const RawMesh& raw, const std::function<bool(Vector3)>& is_inside);
+
+/// Leaves nothing of the boundary a name.
+void forget_patches(RawMesh& raw);
+
+/// A cube of tetrahedra around a cubic void, so many cells apart: narrow gaps that turn at edges and corners.
+RawMesh narrow_gaps(Index blocks, Index apart);
 
 }  // namespace curlew

@@ -1,8 +1,6 @@
 // Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
 #include <gtest/gtest.h>
 
-#include <functional>
-
 #include "mesh/box.hpp"
 #include "physics/exact_fractional_step.hpp"
 #include "tests/mesh/shelf.hpp"
@@ -12,28 +10,6 @@ namespace curlew {
 namespace {
 
 const auto swirl = analytic_vector([](Vector3 x, Real) { return Vector3{std::sin(3 * x.y), x.x, 0}; });
-
-/// A mesh without the cells whose centre is inside of something.
-RawMesh without(const RawMesh& raw, const std::function<bool(Vector3)>& is_inside) {
-  RawMesh kept = raw;
-  kept.cell_types.clear();
-  kept.cell_region.clear();
-  kept.cell_nodes.clear();
-  kept.cell_start.assign(1, 0);
-  for (std::size_t c = 0; c < raw.cell_types.size(); ++c) {
-    Vector3 centre{};
-    for (std::int64_t k = raw.cell_start[c]; k < raw.cell_start[c + 1]; ++k)
-      centre +=
-          raw.nodes[at(raw.cell_nodes[at(k)])] / static_cast<Real>(raw.cell_start[c + 1] - raw.cell_start[c]);
-    if (is_inside(centre)) continue;
-    kept.cell_types.push_back(raw.cell_types[c]);
-    kept.cell_region.push_back(raw.cell_region[c]);
-    for (std::int64_t k = raw.cell_start[c]; k < raw.cell_start[c + 1]; ++k)
-      kept.cell_nodes.push_back(raw.cell_nodes[at(k)]);
-    kept.cell_start.push_back(static_cast<std::int64_t>(kept.cell_nodes.size()));
-  }
-  return kept;
-}
 
 /// A channel past two bodies, in space columns from wall to wall at right angles.
 RawMesh past_two_bodies(CellType type, Index finer = 1) {
@@ -96,6 +72,15 @@ TEST(ExactFlowOnRanks, has_the_bits_of_one_rank_where_ways_differ_and_no_cell_le
       }
       expect_same_balances(mesh, part, whole);
     }
+  }
+}
+
+TEST(ExactFlowOnRanks, has_the_bits_of_one_rank_in_narrow_gaps) {
+  for (const bool named : {true, false}) {
+    RawMesh raw = narrow_gaps(10, 2);
+    if (!named) forget_patches(raw);
+    const Parted mesh = divided(raw);
+    expect_same_run<ExactFractionalStep>(mesh, cavity(mesh.whole), cavity(mesh.part), *swirl, 1);
   }
 }
 
