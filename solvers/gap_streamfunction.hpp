@@ -24,9 +24,9 @@ struct GapStreamfunction {
 
 /// Nodes have χ = 0 or 1 by the wall that is nearest along edges, and walls have it so that those that face
 /// each other differ. Walls are patches, or, if no two patches face each other, what goes on without a sharp
-/// edge. In three dimensions; none where no walls face each other. `mass`: M;
-/// `edge_is_free`: 0 where the value on an edge is held, as on walls. By all ranks together; depends on the
-/// mesh alone, not on its division.
+/// edge. In three dimensions; none where no walls face each other. `mass`: M; `edge_is_free`: 0 where the
+/// value on an edge is held, as on walls. By all ranks together; depends on the mesh alone, not on its
+/// division.
 std::optional<GapStreamfunction> gap_streamfunction(const Mesh& mesh, const FaceMatrix& mass,
                                                     const std::vector<std::uint8_t>& edge_is_free);
 
