@@ -145,9 +145,10 @@ std::size_t bytes_of(const FlowCase& settings, const Mesh& mesh) {
   per_face += vector + sizeof(Vector4<Real>) + 7 * rounded_vector + 6 * rounded_number + 1;  // its solvers
   if (inverts) per_face += rounded_vector;
   // And their guesses: those of convection are of its first solve alone where momentum's condenses it, those
-  // of velocities where the streamfunction's gives them.
+  // of velocities where the streamfunction's gives them. All share one residual.
   const bool condenses = exact || stage_count(settings.flow.scheme) > 0 || settings.flow.viscosity == 0;
-  per_face += ((exact ? 0 : history) + history + (condenses ? history : 2)) * 3 * rounded_number;
+  constexpr std::size_t depth = solution_history_depth;
+  per_face += ((exact ? 0 : depth) + depth + (condenses ? depth : 1) + 1) * 3 * rounded_number;
   per_face += number;                                                           // projection
   if (!exact && stage_count(settings.flow.scheme) > 0) per_face += 4 * number;  // its solve in the norm of M
   if (exact) {                                                                  // the streamfunction's

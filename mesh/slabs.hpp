@@ -156,15 +156,10 @@ std::vector<T> from_slabs(const Domain& domain, std::span<const T> slab, int col
 template <class F>
 std::vector<Real> numbers_in_slabs(const Domain& domain, const F& field) {
   constexpr int components = sizeof(typename F::Value) / sizeof(Real);
-  std::vector<typename F::Value> values = field.to_host();
-  if constexpr (components == 1) {
-    return in_slabs<typename F::Entity>(domain, std::move(values));
-  } else {
-    std::vector<Real> numbers(values.size() * components);
-    if (!numbers.empty()) std::memcpy(numbers.data(), values.data(), numbers.size() * sizeof(Real));
-    values = {};
-    return in_slabs<typename F::Entity>(domain, std::move(numbers), components);
-  }
+  std::vector<Real> numbers(at(field.size()) * components);
+  copy_bytes(numbers.data(), MemorySpace::Host, field.view().data(), field.executor().space(),
+             numbers.size() * sizeof(Real));
+  return in_slabs<typename F::Entity>(domain, std::move(numbers), components);
 }
 
 /// The reverse, as from_slabs().
@@ -172,10 +167,9 @@ template <class F>
 void numbers_from_slabs(const Domain& domain, std::span<const Real> slab, F& field) {
   constexpr int components = sizeof(typename F::Value) / sizeof(Real);
   const std::vector<Real> numbers = from_slabs<typename F::Entity>(domain, slab, components);
-  std::vector<typename F::Value> values(at(field.size()));
-  if (!numbers.empty())
-    std::memcpy(static_cast<void*>(values.data()), numbers.data(), numbers.size() * sizeof(Real));
-  field.copy_from_host(values);
+  REQUIRE(numbers.size() == at(field.size()) * components, "values are not those of the field's entities");
+  copy_bytes(field.view().data(), field.executor().space(), numbers.data(), MemorySpace::Host,
+             numbers.size() * sizeof(Real));
 }
 
 }  // namespace curlew

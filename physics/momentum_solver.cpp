@@ -26,8 +26,11 @@ MomentumSolver::MomentumSolver(const Executor& executor, const Mesh& mesh, const
       matrices_(executor, mesh, boundaries, mass, viscous_form),
       solver_(executor, mesh.domain().extent<Face>(), settings.momentum),
       solve_history_(executor, [this](Change& change) { matrices_.keep_free_part(change); }),
-      close_history_(executor, [this](Change& change) { matrices_.keep_free_tangential_part(change); }),
-      transposed_history_(executor, [this](Change& change) { matrices_.keep_free_tangential_part(change); }) {
+      close_history_(
+          executor, [this](Change& change) { matrices_.keep_free_tangential_part(change); }, &solve_history_),
+      transposed_history_(
+          executor, [this](Change& change) { matrices_.keep_free_tangential_part(change); },
+          &solve_history_) {
   const bool preconditions = settings.momentum_preconditioning != Preconditioning::None;
   if (settings.momentum_preconditioning == Preconditioning::Multigrid)
     preconditioner_ = std::make_unique<MomentumMultigrid>(matrices_);

@@ -212,9 +212,11 @@ void widen(const Executor& executor, const Rounded& rounded, X& x) {
 }  // namespace
 
 template <class X>
-SolutionHistory<X>::SolutionHistory(const Executor& executor, std::function<void(X&)> make_free)
+SolutionHistory<X>::SolutionHistory(const Executor& executor, std::function<void(X&)> make_free,
+                                    const SolutionHistory* other)
     : executor_(executor),
       make_free_(std::move(make_free)),
+      first_residual_(other != nullptr ? other->first_residual_ : std::make_shared<Rounded>()),
       sums_(executor_.space(), most_fields * most_changes) {}
 
 template <class X>
@@ -302,7 +304,7 @@ void SolutionHistory<X>::set_combination(std::span<const Real> factors, X& x) co
 
 template <class X>
 void SolutionHistory<X>::begin(Real scale, const Paired<X>& residual) {
-  round_to(executor_, scale, residual, first_residual_);
+  round_to(executor_, scale, residual, *first_residual_);
 }
 
 template <class X>
@@ -311,7 +313,7 @@ void SolutionHistory<X>::end(const StepMatrix<X>& matrix, Real change_factor, co
   Entry& entry = append_rounded(change_factor, change, matrix.mass_factor, matrix.stiffness_factor);
   entry.by_image =
       products_with(residual, kept_.size() - 1, [&]<class P>(std::size_t field, PartOfVector<P> last) {
-        return PartOfDifference<P>{std::as_const(first_residual_)[field].view(), residual_factor, last};
+        return PartOfDifference<P>{std::as_const(*first_residual_)[field].view(), residual_factor, last};
       });
 }
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -41,8 +42,11 @@ template <class X>
 class SolutionHistory {
  public:
   /// `make_free`: takes from a vector what solves never change (a normal part, which rounding would add),
-  /// null where single values are free or not. Room for changes is made as they first come.
-  explicit SolutionHistory(const Executor& executor, std::function<void(X&)> make_free = nullptr);
+  /// null where single values are free or not. Room for changes is made as they first come. `other`: null, or
+  /// a history of vectors of these sizes whose solves never go on while one of this one's does: both keep the
+  /// residual of begin() in one place.
+  explicit SolutionHistory(const Executor& executor, std::function<void(X&)> make_free = nullptr,
+                           const SolutionHistory* other = nullptr);
 
   /// How many changes are kept now.
   std::size_t size() const { return kept_.size(); }
@@ -104,7 +108,7 @@ class SolutionHistory {
   std::function<void(X&)> make_free_;
   std::vector<Entry> entries_;
   std::vector<std::size_t> kept_;  // which of entries_, the oldest first
-  Rounded first_residual_;
+  std::shared_ptr<Rounded> first_residual_;
   Buffer<BinnedSum> sums_;
 };
 

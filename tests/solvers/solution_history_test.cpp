@@ -5,11 +5,13 @@
 
 #include <Eigen/Core>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
 #include <memory>
 #include <span>
 #include <utility>
 
+#include "kernels/memory_use.hpp"
 #include "mesh/entities.hpp"
 #include "solvers/conjugate_gradient.hpp"
 #include "solvers/least_energy.hpp"
@@ -176,6 +178,30 @@ TEST(SolutionHistory, the_image_of_a_change_is_what_it_took_from_the_residual) {
     const Real expected = change.dot(matrix * change);
     EXPECT_NEAR(products.front(), expected, 1e-6 * expected) << executor.name();
   }
+}
+
+TEST(SolutionHistory, those_that_take_turns_keep_one_residual_and_have_the_bits_of_others) {
+  constexpr Index size = 1000;
+  const Executor executor = Executor::debug_device();
+  Vectors v(executor, size);
+  SolutionHistory<Unknown> first(executor), second(executor, nullptr, &first), alone(executor);
+  const auto solve = [&](SolutionHistory<Unknown>& history) {
+    std::srand(17);
+    set(v.image, VectorXd::Random(size));
+    const std::size_t before = device_memory(executor.space()).used;
+    history.begin(1, v.image);
+    const std::size_t taken = device_memory(executor.space()).used - before;
+    set(v.image, VectorXd::Random(size));
+    set(v.x, VectorXd::Random(size));
+    history.end({}, 1, v.x, 1, v.image);
+    return taken;
+  };
+  EXPECT_GE(solve(first), size * sizeof(float));
+  EXPECT_EQ(solve(second), 0u);
+  EXPECT_GE(solve(alone), size * sizeof(float));
+  ASSERT_NE(alone.known(0).products.front(), 0);
+  EXPECT_EQ(first.known(0).products, alone.known(0).products);
+  EXPECT_EQ(second.known(0).products, alone.known(0).products);
 }
 
 TEST(SolutionHistory, products_are_made_anew_where_a_matrix_has_changed) {
