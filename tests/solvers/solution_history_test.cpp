@@ -184,9 +184,11 @@ TEST(SolutionHistory, those_that_take_turns_keep_one_residual_and_have_the_bits_
   constexpr Index size = 1000;
   const Executor executor = Executor::debug_device();
   Vectors v(executor, size);
-  SolutionHistory<Unknown> first(executor), second(executor, nullptr, &first), alone(executor);
-  const auto solve = [&](SolutionHistory<Unknown>& history) {
-    std::srand(17);
+  using History = SolutionHistory<Unknown>;
+  History first(executor), second(executor, nullptr, &first), alone(executor), another(executor);
+  // Gives the bytes that begin() takes.
+  const auto solve = [&](History& history, unsigned which) {
+    std::srand(which);
     set(v.image, VectorXd::Random(size));
     const std::size_t before = device_memory(executor.space()).used;
     history.begin(1, v.image);
@@ -196,12 +198,16 @@ TEST(SolutionHistory, those_that_take_turns_keep_one_residual_and_have_the_bits_
     history.end({}, 1, v.x, 1, v.image);
     return taken;
   };
-  EXPECT_GE(solve(first), size * sizeof(float));
-  EXPECT_EQ(solve(second), 0u);
-  EXPECT_GE(solve(alone), size * sizeof(float));
-  ASSERT_NE(alone.known(0).products.front(), 0);
+  EXPECT_GE(solve(first, 1), size * sizeof(float));
+  EXPECT_EQ(solve(second, 2), 0u);
+  EXPECT_EQ(solve(first, 3), 0u);
+  solve(alone, 1);
+  EXPECT_GE(solve(another, 2), size * sizeof(float));
+  solve(alone, 3);
+  EXPECT_NE(alone.known(0).products, another.known(0).products);
   EXPECT_EQ(first.known(0).products, alone.known(0).products);
-  EXPECT_EQ(second.known(0).products, alone.known(0).products);
+  EXPECT_EQ(first.known(1).products, alone.known(1).products);
+  EXPECT_EQ(second.known(0).products, another.known(0).products);
 }
 
 TEST(SolutionHistory, products_are_made_anew_where_a_matrix_has_changed) {
