@@ -152,7 +152,7 @@ std::size_t bytes_of(const FlowCase& settings, const Mesh& mesh) {
   per_face += number;                                                           // projection
   if (!exact && stage_count(settings.flow.scheme) > 0) per_face += 4 * number;  // its solve in the norm of M
   if (exact) {                                                                  // the streamfunction's
-    per_face += 5 * number + 3 * vector + 7 * rounded_vector + (2 + 3 * history) * rounded_number;
+    per_face += 4 * number + 3 * vector + 7 * rounded_vector + (2 + 3 * history) * rounded_number;
   }
   if (by_multigrid) per_face += 3 * rounded_vector + 2 * rounded_number;  // tangential velocities
   per_face += averages * vector;

@@ -25,16 +25,22 @@ void ClassicalFractionalStep::make_divergence_free(PrimalCochain<Face>& flux, Fl
   add(report, "pressure", projection_.project(1, flux, increment_));
 }
 
-void ClassicalFractionalStep::solve_step(Real a, Real b, DualCochain<Face>& r, const FaceVelocity* force,
-                                         Level& level, bool main, FlowStepReport& report) {
+void ClassicalFractionalStep::solve_step(Real a, Real b, DualCochain<Face>& r, FaceVelocity* force,
+                                         Level& level, SolveOf of, FlowStepReport& report) {
+  const bool of_step = of == SolveOf::Step;
   momentum_.add_pressure_force(level.pressure, r);
+  if (force != nullptr && !momentum_.condenses_by_the_way(a, b)) {
+    add(report, "tangential", momentum_.condense_negative(level.flux, level.velocity, *force));
+    momentum_.add_normal_part(1, *force, r);
+    force = nullptr;
+  }
   add(report, "momentum",
       force != nullptr ? momentum_.solve_for_fluxes(a, b, r, *force, level.velocity)
-                       : momentum_.solve(a, b, r, level.velocity, main));
+                       : momentum_.solve(a, b, r, level.velocity, of_step));
   momentum_.set_flux(level.velocity, level.flux);
   increment_.fill(0);
   add(report, "pressure",
-      projection_.project(a, level.flux, increment_, main ? &pressure_changes_ : nullptr));
+      projection_.project(a, level.flux, increment_, of_step ? &pressure_changes_ : nullptr));
   linear_combination(1, increment_, 1, level.pressure);
 }
 

@@ -20,7 +20,7 @@ class ClassicalFractionalStep final : public FractionalStep {
   bool steps_with_pressure() const override { return true; }
   void make_divergence_free(PrimalCochain<Face>& flux, FlowStepReport& report) override;
   bool condenses_in_step() const override { return true; }
-  void solve_step(Real a, Real b, DualCochain<Face>& r, const FaceVelocity* force, Level& level, bool main,
+  void solve_step(Real a, Real b, DualCochain<Face>& r, FaceVelocity* force, Level& level, SolveOf of,
                   FlowStepReport& report) override;
   void solve_mass(const DualCochain<Face>& r, PrimalCochain<Face>& flux, DualCochain<Cell>& p,
                   FlowStepReport& report) override;

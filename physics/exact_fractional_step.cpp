@@ -50,12 +50,6 @@ void round_to_multiples(Real quantum, F& field) {
   for_each(field.executor(), field.range(), RoundedOnEntity<typename F::Entity>{quantum, field.view()});
 }
 
-struct ScaledSquareOfFace {
-  View<Face, const Real> scale;
-  View<Face, const Vector3> v;
-  CURLEW_HOST_DEVICE Real operator()(Id<Face> f) const { return scale[f] * scale[f] * dot(v[f], v[f]); }
-};
-
 /// Beyond so many loops their flows would take more memory and time than they are worth.
 constexpr std::size_t most_harmonic_flows = 16;
 /// More exact ones save no iterations (docs/multigrid.md).
@@ -117,7 +111,6 @@ ExactFractionalStep::ExactFractionalStep(const Executor& executor, const Mesh& m
       solver_(make_residual(executor, mesh, loops_.size()), settings_.streamfunction),
       change_(executor, mesh.domain().extent<Face>(), "change of flux", "m3/s"),
       velocity_(executor, change_.extent(), "change of velocity", "m/s"),
-      friction_scale_(executor, change_.extent(), "scale of friction", "1"),
       potential_(executor, mesh.domain().extent<Cell>(), "potential", "m2/s") {
   const bool smooth = settings_.streamfunction_preconditioning == Preconditioning::Multigrid;
   find_diagonals(!smooth);
@@ -191,13 +184,10 @@ void ExactFractionalStep::find_diagonals(bool of_edges) {
   }
   const auto areas = mesh_.geometry().face_areas().host();
   tangential_diagonal_ = momentum_.viscous_form().matrix().diagonal();
-  std::vector<Real> friction(tangential_diagonal_.size());
   for (std::size_t f = 0; f < tangential_diagonal_.size(); ++f) {
     const bool held = boundaries_.hold_of_face()[f] == FaceHold::All;
-    friction[f] = tangential_diagonal_[f] / norm(areas[f]);
     tangential_diagonal_[f] = held ? 0 : tangential_diagonal_[f] / dot(areas[f], areas[f]);
   }
-  friction_scale_.copy_from_host(friction);
 }
 
 void ExactFractionalStep::find_harmonic_flows() {
@@ -246,25 +236,25 @@ void ExactFractionalStep::solve(Real a, Real b, const DualCochain<Face>& r, cons
   set_preconditioner(a, b);
   exchange_ghosts(mesh_.domain(), flux, velocity, r);
   const StreamSystem::Sources sources{r, flux, velocity};
-  const Real friction = std::sqrt(
-      sum(executor_, velocity.owned(),
-          ScaledSquareOfFace{std::as_const(friction_scale_).view(), std::as_const(velocity).view()}));
   const StreamSystem mass(matrices_, 1, 0);
   Recall<StreamVectors<float>> recall;
   if (of_step) recall = {&changes_, {a, b, &mass}};
-  constexpr Real rounding = 4 * std::numeric_limits<Real>::epsilon();
+  // Curls of circulations that are gradients, as by a uniform force, are rounding and nothing else: that of a
+  // face goes to up to four edges.
+  constexpr Real rounding = 8 * std::numeric_limits<Real>::epsilon();
   add(report, "streamfunction",
       solver_.solve("streamfunction", StreamSystem(matrices_, a, b, &sources), *preconditioner_, unknown_,
-                    rounding * b * friction, recall));
+                    rounding * momentum_.matrices().norm_of_circulation(a, b, r, flux, velocity), recall));
   for_each(executor_, velocity.range(),
            AddTangentialOnFace{mesh_.geometry().face_areas(executor_.space()),
                                std::as_const(unknown_.velocity).view(), velocity.view()});
 }
 
-void ExactFractionalStep::solve_step(Real a, Real b, DualCochain<Face>& r, const FaceVelocity*, Level& level,
-                                     bool main, FlowStepReport& report) {
-  make_divergence_free(level.flux, report);
-  if (main) {
+void ExactFractionalStep::solve_step(Real a, Real b, DualCochain<Face>& r, FaceVelocity*, Level& level,
+                                     SolveOf of, FlowStepReport& report) {
+  const bool of_step = of == SolveOf::Step;
+  if (of != SolveOf::UnitForce) make_divergence_free(level.flux, report);
+  if (of_step) {
     copy(last_change_, unknown_.stream);
     copy(last_loops_, unknown_.loop);
     linear_combination(0, last_change_, step_ratio(), unknown_.stream);
@@ -274,17 +264,20 @@ void ExactFractionalStep::solve_step(Real a, Real b, DualCochain<Face>& r, const
     unknown_.loop.fill(0);
   }
   unknown_.velocity.fill(Vector3{});
-  solve(a, b, r, level.flux, level.velocity, main, report);
-  if (main) {
+  solve(a, b, r, level.flux, level.velocity, of_step, report);
+  if (of_step) {
     copy(unknown_.stream, last_change_);
     copy(unknown_.loop, last_loops_);
   }
-  const Real largest =
-      std::max({largest_of(unknown_.stream), largest_of(unknown_.loop), largest_of(level.flux)});
-  if (widen_quantum(largest)) settle(level.flux);
-  if (quantum_ > 0) {
-    round_to_multiples(quantum_, unknown_.stream);
-    round_to_multiples(quantum_, unknown_.loop);
+  // A response to a unit force may be larger than all flow: its multiples are rounded where they are added.
+  if (of != SolveOf::UnitForce) {
+    const Real largest =
+        std::max({largest_of(unknown_.stream), largest_of(unknown_.loop), largest_of(level.flux)});
+    if (widen_quantum(largest)) settle(level.flux);
+    if (quantum_ > 0) {
+      round_to_multiples(quantum_, unknown_.stream);
+      round_to_multiples(quantum_, unknown_.loop);
+    }
   }
   curl_.apply(unknown_.stream, unknown_.loop, change_);
   linear_combination(1, change_, 1, level.flux);

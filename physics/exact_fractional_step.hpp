@@ -29,7 +29,7 @@ class ExactFractionalStep final : public FractionalStep {
  private:
   bool steps_with_pressure() const override { return false; }
   void make_divergence_free(PrimalCochain<Face>& flux, FlowStepReport& report) override;
-  void solve_step(Real a, Real b, DualCochain<Face>& r, const FaceVelocity* force, Level& level, bool main,
+  void solve_step(Real a, Real b, DualCochain<Face>& r, FaceVelocity* force, Level& level, SolveOf of,
                   FlowStepReport& report) override;
   void solve_mass(const DualCochain<Face>& r, PrimalCochain<Face>& flux, DualCochain<Cell>& p,
                   FlowStepReport& report) override;
@@ -77,7 +77,6 @@ class ExactFractionalStep final : public FractionalStep {
   std::unique_ptr<StreamPreconditioner> preconditioner_;
   PrimalCochain<Face> change_;   // C s [m3/s]
   FaceVelocity velocity_;        // scratch
-  Field<Face> friction_scale_;   // of the terms of K v over the area, for their round-off
   DualCochain<Cell> potential_;  // scratch
   std::pair<Real, Real> preconditioner_for_{-1, -1};
 };

@@ -164,6 +164,7 @@ std::vector<Real> FlowBoundaries::of_closed_part(Index part, const std::vector<R
 
 void FlowBoundaries::balance_closed_parts(Given& given) const {
   auto& [flux, velocity, pressure] = given;
+  const char* unit = mesh_.topology().dimension() == 2 ? "m2/s" : "m3/s";
   std::vector<Real> net, total, magnitude, speed;
   for (std::size_t b = 0; b < flux.size(); ++b) {
     magnitude.push_back(std::abs(flux[b]));
@@ -178,9 +179,9 @@ void FlowBoundaries::balance_closed_parts(Given& given) const {
     // What flows past a wall that moves along itself leaves round-off.
     if (std::abs(left) <= 1e-4 * all + 1e-12 * passing) continue;
     throw InputError(fmt::format(
-        "{:.6g} m3/s {} a closed part of the domain through its boundary (the sum of all flow in and out is "
-        "{:.6g} m3/s): make inflow and outflow equal, or give one patch the type \"outlet\"",
-        std::abs(left), left < 0 ? "enter" : "leave", all));
+        "{:.6g} {} {} a closed part of the domain through its boundary (the sum of all flow in and out is "
+        "{:.6g} {}): make inflow and outflow equal, or give one patch the type \"outlet\"",
+        std::abs(left), unit, left < 0 ? "enter" : "leave", all, unit));
   }
   for (std::size_t b = 0; b < flux.size(); ++b) {
     const Index part = closed_part_of(b);
@@ -244,14 +245,37 @@ void FlowBoundaries::evaluate(std::size_t patch, Real time) {
              boundaries_[patch]);
 }
 
-void FlowBoundaries::update(Real time) {
-  bool changed = false;
+bool FlowBoundaries::change() const {
+  return std::ranges::any_of(boundaries_, depends_on_time);
+}
+
+bool FlowBoundaries::evaluate(Real time) {
+  bool evaluated = false;
   for (std::size_t p = 0; p < boundaries_.size(); ++p) {
     if (fresh_ && !depends_on_time(boundaries_[p])) continue;
     evaluate(p, time);
-    changed = true;
+    evaluated = true;
   }
-  if (!changed) return;
+  return evaluated;
+}
+
+void FlowBoundaries::update(Real time) {
+  if (evaluate(time)) give();
+}
+
+void FlowBoundaries::update_to_mean(Real time, Real other_time) {
+  if (!evaluate(time)) return;
+  const Given first = given_;
+  evaluate(other_time);
+  for (std::size_t b = 0; b < first.flux.size(); ++b) {
+    given_.flux[b] = (first.flux[b] + given_.flux[b]) / 2;
+    given_.velocity[b] = (first.velocity[b] + given_.velocity[b]) / 2;
+    given_.pressure[b] = (first.pressure[b] + given_.pressure[b]) / 2;
+  }
+  give();
+}
+
+void FlowBoundaries::give() {
   balanced_ = given_;
   balance_closed_parts(balanced_);
   outside_pressure_.copy_from_host(balanced_.pressure);

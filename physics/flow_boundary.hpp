@@ -32,6 +32,10 @@ class FlowBoundaries {
   /// up to 1e-4 of the sum of |U|, what quadrature may leave, is spread over its held faces; throws
   /// InputError with the imbalance where it is more.
   void update(Real time);
+  /// The same with the mean of the values at two times.
+  void update_to_mean(Real time, Real other_time);
+  /// Whether values change in time.
+  bool change() const;
 
   /// From now on given fluxes are multiples of `quantum` [m3/s], and those of a closed part of the domain sum
   /// to zero exactly.
@@ -60,7 +64,11 @@ class FlowBoundaries {
     std::vector<Real> pressure;
   };
 
+  /// Evaluates what patches give, of those that change in time at least; whether there were any.
+  bool evaluate(Real time);
   void evaluate(std::size_t patch, Real time);
+  /// Makes what has been evaluated what the boundary gives.
+  void give();
   void find_closed_parts();
   Index closed_part_of(std::size_t boundary_face) const;
   /// The values of a closed part's boundary faces.

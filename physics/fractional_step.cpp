@@ -175,6 +175,7 @@ FractionalStep::FractionalStep(const Executor& executor, const Mesh& mesh, FlowS
     mean_flow_path_.emplace(executor, now_.flux.extent(), "path along the mean flow", "m");
     Integration(executor, mesh).apply(uniform, *mean_flow_path_);
     response_.emplace(executor, mesh);
+    require_mean_flow();
   }
   for (std::size_t k = 0; k < stage_count(settings_.scheme); ++k) {
     stage_flux_.push_back(alike(now_.flux));
@@ -197,6 +198,21 @@ FlowStepReport FractionalStep::start(std::span<const Real> flux, Real time) {
   return begin(time);
 }
 
+void FractionalStep::require_mean_flow() {
+  projection_.divide_by_star(*mean_flow_path_, later_);
+  const Real without_walls = mean_velocity(later_);
+  projection_.project(1, later_, now_.pressure);
+  now_.pressure.fill(0);
+  // Walls across the direction leave what the solve does.
+  constexpr Real little = 1e-4;
+  if (mean_velocity(later_) > little * without_walls) return;
+  const Vector3 direction = settings_.mean_flow->direction;
+  throw InputError(fmt::format(
+      "no mean flow along [{:.6g}, {:.6g}, {:.6g}] can be held: walls or other boundaries stand across it; "
+      "give a direction in which the fluid can go round through periodic patches",
+      direction.x, direction.y, direction.z));
+}
+
 FlowStepReport FractionalStep::begin(Real time) {
   FlowStepReport report;
   time_ = now_.time = now_.inner_time = time;
@@ -212,7 +228,7 @@ FlowStepReport FractionalStep::begin(Real time) {
   forget();
   compute_explicit_force(time, now_.flux, now_.velocity, right_hand_side_, report);
   find_convection(now_, report);
-  accelerate(time, right_hand_side_, now_.pressure, report);
+  accelerate(time, moment_at(time), right_hand_side_, now_.pressure, report);
   momentum_.apply_mass(acceleration_, now_.rate);
   copy(now_.pressure, pressure_);
   copy(now_.rate, rate_);
@@ -224,18 +240,24 @@ FlowStepReport FractionalStep::begin(Real time) {
   return finish_report(report);
 }
 
-void FractionalStep::accelerate(Real time, const DualCochain<Face>& force, DualCochain<Cell>& pressure,
-                                FlowStepReport& report) {
-  // The given fluxes accelerate as their values change.
-  const Real moment = 1e-7 * std::max(Real(1), std::abs(time));
+void FractionalStep::prepare_first_step(Real step, FlowStepReport& report) {
+  if (!boundaries_.change()) return;
+  boundaries_.update(time_);
+  compute_explicit_force(time_, now_.flux, now_.velocity, right_hand_side_, report);
+  accelerate(time_, step, right_hand_side_, now_.pressure, report);
+  momentum_.apply_mass(acceleration_, now_.rate);
+}
+
+void FractionalStep::accelerate(Real time, Real interval, const DualCochain<Face>& force,
+                                DualCochain<Cell>& pressure, FlowStepReport& report) {
   acceleration_.fill(0);
   later_.fill(0);
-  boundaries_.update(time + moment);
+  boundaries_.update(time + interval);
   boundaries_.impose(later_, force_);
   boundaries_.update(time);
   boundaries_.impose(acceleration_, force_);
   for_each(executor_, later_.range(),
-           DifferenceQuotientOnFace{1 / moment, std::as_const(later_).view(), acceleration_.view()});
+           DifferenceQuotientOnFace{1 / interval, std::as_const(later_).view(), acceleration_.view()});
   projection_.divide_by_star(force, acceleration_);
   pressure.fill(0);
   add(report, "pressure", projection_.project(1, acceleration_, pressure));
@@ -275,7 +297,7 @@ void FractionalStep::bring_pressure_up_to_date() const {
   momentum_.add_normal_part(-settings_.viscosity, force_, circulation_);
   later_.fill(0);
   projection_.divide_by_star(circulation_, later_);
-  projection_.project(1, later_, pressure_, &pressure_changes_);
+  projection_.project(1, later_, pressure_, &pressure_changes_, true);
   exchange_ghosts(mesh_.domain(), pressure_);
   pressure_known_ = true;
 }
@@ -295,6 +317,7 @@ FlowStepReport FractionalStep::advance(Real step) {
   const Real force_before = mean_flow_force_;
   try {
     next_.time = time_ + step;
+    if (!has_history()) prepare_first_step(step, report);
     take_step(step, report);
     const Real energy = inner_product(next_.mass_flux, next_.flux) / 2;
     if (!std::isfinite(energy)) throw DivergedError("the velocity is not a number");

@@ -1,6 +1,8 @@
 // Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <optional>
 #include <utility>
 
@@ -56,13 +58,19 @@ class FractionalStep : public IncompressibleFlow {
   virtual bool steps_with_pressure() const = 0;
   /// Makes fluxes with the boundary values of the moment divergence-free, as the method understands it.
   virtual void make_divergence_free(PrimalCochain<Face>& flux, FlowStepReport& report) = 0;
+  /// What a solve of a step's system is of.
+  enum class SolveOf {
+    Step,      ///< the step's, or the first of those that it iterates
+    Again,     ///< the same step's once more
+    UnitForce  ///< what a unit force adds to a step
+  };
   /// Whether solve_step() takes forces on tangential velocities.
   virtual bool condenses_in_step() const { return false; }
   /// Solves a M U + b K v + G p = r + force, D U = 0, for the free part of a level's unknowns from the
   /// guesses in it. Parts of v other than the given ones may be left as they come out. `force`: on face
-  /// velocities; null for none. `main`: of a step, not of a response to a unit force.
-  virtual void solve_step(Real a, Real b, DualCochain<Face>& r, const FaceVelocity* force, Level& level,
-                          bool main, FlowStepReport& report) = 0;
+  /// velocities, of no meaning afterwards; null for none.
+  virtual void solve_step(Real a, Real b, DualCochain<Face>& r, FaceVelocity* force, Level& level, SolveOf of,
+                          FlowStepReport& report) = 0;
   /// Solves M U + G p = r for fluxes whose divergence stays that of the guess, in the norm of M itself. `p`
   /// is a guess, and left alone by methods that step without one.
   virtual void solve_mass(const DualCochain<Face>& r, PrimalCochain<Face>& flux, DualCochain<Cell>& p,
@@ -88,6 +96,11 @@ class FractionalStep : public IncompressibleFlow {
 
  private:
   FlowStepReport begin(Real time);
+  /// Replaces the pressure and the rate of the start by those of given fluxes that change as they do over the
+  /// first step: values may change by as much within a moment of it.
+  void prepare_first_step(Real step, FlowStepReport& report);
+  /// Throws InputError where no force along the mean flow's direction could move the fluid.
+  void require_mean_flow();
   FlowStepReport& finish_report(FlowStepReport& report);
   Real courant_rate_of(const PrimalCochain<Face>& flux) const;
   std::string where_it_fails() const;
@@ -97,7 +110,8 @@ class FractionalStep : public IncompressibleFlow {
   void take_multistep(Real step, FlowStepReport& report);
   void take_midpoint_step(Real step, FlowStepReport& report);
   void take_runge_kutta_step(Real step, FlowStepReport& report);
-  void hold_mean_flow(Real a, Real b, Real step, FlowStepReport& report);
+  /// Adds the response to a uniform force to next_, so that the mean flow there is `velocity` [m/s].
+  void hold_mean_flow(Real a, Real b, Real step, Real velocity, FlowStepReport& report);
   /// Fills a level's convection from its fluxes and velocities.
   void find_convection(Level& level, FlowStepReport& report);
   /// Whether find_convection() condenses it: steps that take viscosity implicitly can do that by the way.
@@ -106,9 +120,12 @@ class FractionalStep : public IncompressibleFlow {
   void compute_explicit_force(Real time, const PrimalCochain<Face>& flux, FaceVelocity& velocity,
                               DualCochain<Face>& force, FlowStepReport& report);
   /// Fills acceleration_ with a guess of dU/dt under `force` (as circulations, without pressure) at `time`,
-  /// divergence-free and with the given fluxes changing as they do, and `pressure` with what makes it so.
-  void accelerate(Real time, const DualCochain<Face>& force, DualCochain<Cell>& pressure,
+  /// divergence-free and with the given fluxes changing as they do in the mean over `interval` [s] from then
+  /// on, and `pressure` with what makes it so.
+  void accelerate(Real time, Real interval, const DualCochain<Face>& force, DualCochain<Cell>& pressure,
                   FlowStepReport& report);
+  /// An interval so short that the given fluxes change in it as they do at `time`.
+  static Real moment_at(Real time) { return 1e-7 * std::max(Real(1), std::abs(time)); }
   /// Volume mean of N U along the mean flow's direction [m/s].
   Real mean_velocity(const PrimalCochain<Face>& flux) const;
   /// By the force that holds the mean flow [m/s2].

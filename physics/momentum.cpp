@@ -2,6 +2,7 @@
 #include "physics/momentum.hpp"
 
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "kernels/vector_kernels.hpp"
@@ -9,6 +10,7 @@
 #include "operators/cell_velocity.hpp"
 #include "physics/averages.hpp"
 #include "physics/free_parts.hpp"
+#include "physics/viscous_reach.hpp"
 
 namespace curlew {
 
@@ -313,6 +315,26 @@ SolveReport Momentum::condense(const PrimalCochain<Face>& flux, const FaceVeloci
   const SolveReport report = solver_.close_transposed(force, size, x, handed_on_, of_step);
   linear_combination(-1, handed_on_, 1, force);
   return report;
+}
+
+SolveReport Momentum::condense_negative(const PrimalCochain<Face>& flux, const FaceVelocity& velocity,
+                                        FaceVelocity& force) {
+  apply_viscous_form(condensed_, handed_on_);
+  linear_combination(0, handed_on_, -1, force);
+  const SolveReport report = condense(flux, velocity, force, true);
+  linear_combination(0, handed_on_, -1, force);
+  return report;
+}
+
+bool Momentum::condenses_by_the_way(Real mass_factor, Real viscous_factor) {
+  const Real ratio = viscous_factor / mass_factor;
+  if (ratio != reach_ratio_) {
+    // x / b is some a m / (b k) times as large as v.
+    const Real far = std::numeric_limits<Real>::epsilon() / settings_.momentum.relative_tolerance;
+    condenses_by_the_way_ = ViscousReach(solver_.matrices(), ratio).is_beyond(far);
+    reach_ratio_ = ratio;
+  }
+  return condenses_by_the_way_;
 }
 
 void Momentum::add_upwind_part(const PrimalCochain<Face>& flux, const FaceVelocity& velocity,

@@ -65,6 +65,10 @@ class Momentum {
   /// one of the solves of every step, which learn from each other.
   SolveReport condense(const PrimalCochain<Face>& flux, const FaceVelocity& velocity, FaceVelocity& force,
                        bool of_step);
+  /// The same of the negative of such forces, as a step asks for it whose last ones may have been condensed
+  /// by solve_for_fluxes().
+  SolveReport condense_negative(const PrimalCochain<Face>& flux, const FaceVelocity& velocity,
+                                FaceVelocity& force);
 
   /// Integral of the body force along dual edges [m2/s2] at `time` [s], times `factor`, added to what is
   /// there; `uniform` [m/s2] is a further, uniform force.
@@ -83,6 +87,9 @@ class Momentum {
   /// fluxes feel the condensed force, force - K x, without x having to be known.
   SolveReport solve_for_fluxes(Real mass_factor, Real viscous_factor, const DualCochain<Face>& circulation,
                                const FaceVelocity& force, FaceVelocity& velocity);
+  /// Whether it may be used: where inertia outweighs viscosity so far that the rounding of v - x / b would be
+  /// more of v than the tolerance at most faces, the force is to be condensed by itself.
+  bool condenses_by_the_way(Real mass_factor, Real viscous_factor);
 
   /// The part of a force on face velocities that drives fluxes, over the area [as a circulation], times
   /// `factor`, added.
@@ -111,6 +118,8 @@ class Momentum {
 
   Field<Cell, Vector3> body_force_;  // [m/s2]
   bool body_force_known_ = false;
+  Real reach_ratio_ = -1;                        // b / a that condenses_by_the_way() was last asked for
+  bool condenses_by_the_way_ = true;             // and what it said
   Field<Cell, Vector3> outflow_, interpolated_;  // D U F [m4/s2], N U [m/s]
   Field<Cell, Vector3> mean_;                    // v_c [m/s]; with upwinding only
   Field<Cell, Tensor3> gradient_;                // g_c [1/s]; likewise

@@ -190,8 +190,12 @@ struct AddFreePartOnFace {
   View<Face, const Vector4<T>> change;
   View<Face, Vector3> velocity;
   CURLEW_HOST_DEVICE void operator()(Id<Face> f) const {
-    const Vector3 v = widened(change[f]), s = area[f];
-    velocity[f] += factor * (along_normals ? free_part(v, hold[f], s) : free_tangential_part(v, hold[f], s));
+    const Vector4<T> v = change[f];
+    const Vector3 s = area[f];
+    Vector3 part = free_tangential_part(widened(v), hold[f], s);
+    // What M has acted on: beside large tangential parts rounding leaves little of it in the other three.
+    if (along_normals && hold[f] == FaceHold::Free) part += (static_cast<Real>(v.fourth) / norm(s)) * s;
+    velocity[f] += factor * part;
   }
 };
 
@@ -259,8 +263,25 @@ struct SquaredByDiagonalOfFace {
   View<Face, const float> mass, viscous;
   View<Face, const Vector4<float>> velocity;
   CURLEW_HOST_DEVICE Real operator()(Id<Face> f) const {
-    const Real diagonal = a * static_cast<Real>(mass[f]) + b * static_cast<Real>(viscous[f]);
-    return diagonal * diagonal * dot(velocity[f], velocity[f]);
+    const Vector4<float> v = velocity[f];
+    const Real inertia = a * static_cast<Real>(mass[f]) * static_cast<Real>(v.fourth);
+    const Real friction = b * static_cast<Real>(viscous[f]);
+    return inertia * inertia + friction * friction * dot(v, v);
+  }
+};
+
+struct SquaredCirculationOfFace {
+  Real a, b;
+  View<Face, const float> mass, viscous;
+  View<Face, const Vector3> area;
+  View<Face, const Real> r, flux;
+  View<Face, const Vector3> velocity;
+  CURLEW_HOST_DEVICE Real operator()(Id<Face> f) const {
+    const Real squared_area = dot(area[f], area[f]), given = r[f];
+    const Real inertia = a * static_cast<Real>(mass[f]) / squared_area * flux[f];
+    const Real friction = b * static_cast<Real>(viscous[f]);
+    return given * given + inertia * inertia +
+           friction * friction * dot(velocity[f], velocity[f]) / squared_area;
   }
 };
 
@@ -359,6 +380,14 @@ Real MomentumMatrices::norm_by_diagonal(Real a, Real b, const FaceVectors<float>
   return std::sqrt(
       sum(executor_, velocity.owned(),
           SquaredByDiagonalOfFace{a, b, mass_diagonal_.view(), viscous_diagonal_.view(), velocity.view()}));
+}
+
+Real MomentumMatrices::norm_of_circulation(Real a, Real b, const DualCochain<Face>& r,
+                                           const PrimalCochain<Face>& flux,
+                                           const FaceVelocity& velocity) const {
+  return std::sqrt(sum(executor_, velocity.owned(),
+                       SquaredCirculationOfFace{a, b, mass_diagonal_.view(), viscous_diagonal_.view(), area(),
+                                                r.view(), flux.view(), velocity.view()}));
 }
 
 void MomentumMatrices::keep_free_part(FaceVectors<float>& velocity) const {

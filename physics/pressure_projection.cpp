@@ -213,8 +213,9 @@ SolveReport PressureProjection::solve(ResidualScale scale, DualCochain<Cell>& p,
 }
 
 SolveReport PressureProjection::project(Real a, PrimalCochain<Face>& flux, DualCochain<Cell>& p,
-                                        SolutionHistory<DualCochain<Cell>>* history) {
+                                        SolutionHistory<DualCochain<Cell>>* history, bool may_be_poor) {
   ResidualScale scale;
+  scale.zero_may_be_closer = may_be_poor;
   scale.reference = a * set_outflow(flux);
   scale.rounding = 4 * std::numeric_limits<Real>::epsilon() * scale.reference;
   for_each(executor_, p.range(), NegatedOnCell{a, outflow_.view()});

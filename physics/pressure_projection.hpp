@@ -40,9 +40,9 @@ class PressureProjection {
 
   /// Solves for p from the guess it holds, and corrects the fluxes. The tolerance is relative to a times the
   /// l2 norm of | |D| |U*| |. p has mean zero in closed parts of the domain. `history`: of solves of this
-  /// kind; null: none.
+  /// kind; null: none. `may_be_poor`: whether the guess may be further from p than zero is.
   SolveReport project(Real a, PrimalCochain<Face>& flux, DualCochain<Cell>& p,
-                      SolutionHistory<DualCochain<Cell>>* history = nullptr);
+                      SolutionHistory<DualCochain<Cell>>* history = nullptr, bool may_be_poor = false);
   /// U = S⁻¹ r on free faces; the others stay.
   void divide_by_star(const DualCochain<Face>& r, PrimalCochain<Face>& flux) const;
 

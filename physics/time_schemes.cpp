@@ -109,8 +109,8 @@ void FractionalStep::take_multistep(Real step, FlowStepReport& report) {
   set_linear_combination(-ratio, before_.velocity, 1 + ratio, now_.velocity, next_.velocity);
   boundaries_.update(next_.time);
   boundaries_.impose(next_.flux, next_.velocity);
-  solve_step(a, b, right_hand_side_, condenses() ? nullptr : &next_.convection, next_, true, report);
-  if (settings_.mean_flow) hold_mean_flow(a, b, step, report);
+  solve_step(a, b, right_hand_side_, condenses() ? nullptr : &next_.convection, next_, SolveOf::Step, report);
+  if (settings_.mean_flow) hold_mean_flow(a, b, step, settings_.mean_flow->velocity, report);
   momentum_.set_normal_part(next_.flux, next_.velocity);
   add(report, "tangential", momentum_.close(next_.velocity));
 
@@ -133,10 +133,8 @@ void FractionalStep::take_midpoint_step(Real step, FlowStepReport& report) {
 
   copy(now_.flux, next_.flux);
   copy(now_.velocity, next_.velocity);
-  boundaries_.update(next_.time);
+  boundaries_.update_to_mean(time_, next_.time);
   boundaries_.impose(next_.flux, next_.velocity);
-  linear_combination(0.5, now_.flux, 0.5, next_.flux);
-  linear_combination(0.5, now_.velocity, 0.5, next_.velocity);
   make_divergence_free(next_.flux, report);
   copy(now_.convection, next_.convection);
   Real change = 0;
@@ -144,7 +142,14 @@ void FractionalStep::take_midpoint_step(Real step, FlowStepReport& report) {
     copy(next_.rate, right_hand_side_);
     momentum_.add_normal_part(-1, next_.convection, right_hand_side_);
     copy(next_.flux, later_);
-    solve_step(a, settings_.viscosity, right_hand_side_, nullptr, next_, iteration == 0, report);
+    solve_step(a, settings_.viscosity, right_hand_side_, nullptr, next_,
+               iteration == 0 ? SolveOf::Step : SolveOf::Again, report);
+    if (settings_.mean_flow) {
+      const Real force = mean_flow_force_;
+      const Real in_the_middle = (mean_velocity(now_.flux) + settings_.mean_flow->velocity) / 2;
+      hold_mean_flow(a, settings_.viscosity, step, in_the_middle, report);
+      linear_combination(mean_flow_force_ - force, *mean_flow_path_, 1, next_.rate);
+    }
     momentum_.set_normal_part(next_.flux, next_.velocity);
     add(report, "tangential", momentum_.close(next_.velocity));
     linear_combination(1, next_.flux, -1, later_);
@@ -160,12 +165,14 @@ void FractionalStep::take_midpoint_step(Real step, FlowStepReport& report) {
   }
   linear_combination(-1, now_.flux, 2, next_.flux);
   linear_combination(-1, now_.velocity, 2, next_.velocity);
+  boundaries_.update(next_.time);
+  boundaries_.impose(next_.flux, next_.velocity);
   make_divergence_free(next_.flux, report);
   momentum_.apply_mass(next_.flux, next_.mass_flux);
   set_linear_combination(-1 / step, now_.mass_flux, 1 / step, next_.mass_flux, next_.rate);
 }
 
-void FractionalStep::hold_mean_flow(Real a, Real b, Real step, FlowStepReport& report) {
+void FractionalStep::hold_mean_flow(Real a, Real b, Real step, Real velocity, FlowStepReport& report) {
   const bool impulse = stage_count(settings_.scheme) > 0;
   Level& response = *response_;
   if (response_factors_ != std::pair(a, b)) {
@@ -176,12 +183,11 @@ void FractionalStep::hold_mean_flow(Real a, Real b, Real step, FlowStepReport& r
     if (impulse) {
       solve_mass(right_hand_side_, response.flux, response.pressure, report);
     } else {
-      solve_step(a, b, right_hand_side_, nullptr, response, false, report);
+      solve_step(a, b, right_hand_side_, nullptr, response, SolveOf::UnitForce, report);
     }
     response_factors_ = {a, b};
   }
-  const Real force =
-      (settings_.mean_flow->velocity - mean_velocity(next_.flux)) / mean_velocity(response.flux);
+  const Real force = (velocity - mean_velocity(next_.flux)) / mean_velocity(response.flux);
   linear_combination(force, response.flux, 1, next_.flux);
   if (steps_with_pressure()) linear_combination(force, response.pressure, 1, next_.pressure);
   make_divergence_free(next_.flux, report);
@@ -233,11 +239,11 @@ void FractionalStep::take_runge_kutta_step(Real step, FlowStepReport& report) {
     solve_mass(right_hand_side_, next_.flux, next_.pressure, report);
     make_divergence_free(next_.flux, report);
   }
-  if (settings_.mean_flow) hold_mean_flow(1, 0, step, report);
+  if (settings_.mean_flow) hold_mean_flow(1, 0, step, settings_.mean_flow->velocity, report);
 
   // The stages know the pressure to first order only: that of the new time follows from its acceleration.
   compute_explicit_force(next_.time, next_.flux, next_.velocity, right_hand_side_, report);
-  accelerate(next_.time, right_hand_side_, next_.pressure, report);
+  accelerate(next_.time, moment_at(next_.time), right_hand_side_, next_.pressure, report);
   if (steps_with_pressure()) copy(now_.pressure, next_.pressure);
   solve_mass(right_hand_side_, acceleration_, next_.pressure, report);
   momentum_.apply_mass(acceleration_, next_.rate);

@@ -223,6 +223,10 @@ SolveReport ConjugateGradient<X>::solve_by(const A& a, const Preconditioner<X>& 
   const SolveGoal goal(unknown_, control_, scale);
   SolveReport report;
   Real true_residual = set_residual(a, b, x, null_space);
+  if (scale.zero_may_be_closer && true_residual > std::sqrt(inner_product(b, b))) {
+    set_to_zero(x);
+    true_residual = set_residual(a, b, x, null_space);
+  }
   if (recall.history != nullptr && std::isfinite(true_residual) && true_residual > goal.target()) {
     copy(x, change_);
     recall.history->begin(1, iteration_.residual());

@@ -19,6 +19,9 @@ struct ResidualScale {
   Real reference = 0;  ///< what the relative tolerance refers to
   Real rounding =
       0;  ///< below this a residual is noise: about machine precision times the norm of |A||x| + |b|
+  /// Whether a guess with a larger residual than that of zero gives way to zero, all of x being free: what
+  /// rounding leaves of it could be more than the solution.
+  bool zero_may_be_closer = false;
 };
 
 /// What ended an iteration.

@@ -210,7 +210,7 @@ TEST(FlowOnRanks, names_the_imbalance_of_a_closed_part_on_all) {
     flow.start(*uniform_vector({}), 0);
     FAIL() << "it starts";
   } catch (const InputError& error) {
-    EXPECT_THAT(error.what(), testing::HasSubstr("2 m3/s enter a closed part"));
+    EXPECT_THAT(error.what(), testing::HasSubstr("2 m2/s enter a closed part"));
   }
 }
 

@@ -112,6 +112,56 @@ TEST_P(ExactOnShelf, no_cell_has_any_net_outflow_at_any_tolerance_in_any_scheme)
   }
 }
 
+// Circulations without rotation: all that drives the streamfunction is rounding.
+TEST_P(ExactOnShelf, a_uniform_stream_stays_uniform) {
+  const Mesh mesh(GetParam().raw);
+  if (!has_planar_faces(mesh)) return;
+  const bool sheared = GetParam().name.find("sliver") != std::string::npos;
+  const Vector3 stream{2, 0, sheared && mesh.topology().dimension() == 3 ? 1. : 0};
+  std::vector<Real> exact;
+  for (const Vector3 s : mesh.geometry().face_areas().host()) exact.push_back(dot(stream, s));
+  for (const auto& [name, scheme] : schemes()) {
+    FlowSettings settings = settings_with(mesh, Inlet{uniform_vector(stream), {}});
+    settings.scheme = scheme;
+    settings.viscosity = 0.01;
+    settings.streamfunction.relative_tolerance = 1e-9;
+    for (const bool open : {false, true}) {
+      if (open) {
+        if (mesh.topology().patches().size() < 4) continue;
+        boundary_of(settings, mesh, "right") = Outlet{};
+        boundary_of(settings, mesh, "bottom") = Symmetry{};
+      }
+      ExactFractionalStep flow(Executor::serial(), mesh, settings);
+      flow.start(*uniform_vector(stream), 0);
+      const Real step = 0.1 / flow.courant_rate();
+      for (int k = 0; k < 4; ++k) flow.advance(step);
+      EXPECT_LE(distance(flow.flux().to_host(), exact), 1e-11) << name << (open ? " open" : " closed");
+    }
+  }
+}
+
+TEST_P(ExactOnShelf, a_fluid_under_its_weight_stays_at_rest) {
+  const Mesh mesh(GetParam().raw);
+  if (!has_planar_faces(mesh)) return;
+  const Vector3 gravity{1, -9, mesh.topology().dimension() == 2 ? 0 : 3.};
+  Real area = 0;
+  for (const Vector3 s : mesh.geometry().face_areas().host()) area = std::max(area, norm(s));
+  for (const auto& [name, scheme] : schemes()) {
+    FlowSettings settings = settings_with(mesh, Wall{});
+    settings.scheme = scheme;
+    settings.viscosity = 0.01;
+    settings.body_force = uniform_vector(gravity);
+    for (const bool open : {false, true}) {
+      if (open) settings.boundaries[0] = Outlet{analytic([=](Vector3 x, Real) { return dot(gravity, x); })};
+      ExactFractionalStep flow(Executor::serial(), mesh, settings);
+      flow.start(*uniform_vector({}), 0);
+      for (int k = 0; k < 4; ++k) flow.advance(1e-3);
+      EXPECT_LE(largest(flow.flux().to_host()), 1e-14 * norm(gravity) * area)
+          << name << (open ? " open" : " closed");
+    }
+  }
+}
+
 TEST_P(ExactOnShelf, its_steady_state_is_that_of_the_classical_step) {
   const Mesh mesh(GetParam().raw);
   // The sheared box is so large that it takes long to become steady.
@@ -256,6 +306,45 @@ INSTANTIATE_TEST_SUITE_P(Vessels, Inviscid,
                          [](const auto& test) { return std::string(test.param.name); });
 
 // Sums of multiples of the quantum are exact up to 2^53 of it only: it must grow with the flow.
+TEST(ExactStep, midpoint_lets_as_much_through_as_is_given_in_every_step) {
+  RawMesh raw = make_box(CellType::Triangle, {6, 4, 0});
+  distort(raw, 0.05);
+  const Mesh mesh(raw);
+  FlowSettings settings = settings_with(mesh, Symmetry{});
+  settings.viscosity = 0.1;
+  settings.scheme = FlowScheme::Midpoint;
+  settings.streamfunction.relative_tolerance = 1e-9;
+  boundary_of(settings, mesh, "left") = Inlet{analytic_vector([](Vector3, Real t) {
+                                                return Vector3{t * (1 + t), 0, 0};
+                                              }),
+                                              {}};
+  boundary_of(settings, mesh, "right") = Outlet{};
+  ExactFractionalStep flow(Executor::serial(), mesh, settings);
+  flow.start(*uniform_vector({}), 0);
+  for (int k = 1; k <= 6; ++k) {
+    const Real t = 0.02 * k;
+    flow.advance(0.02);
+    std::vector<Real> exact;
+    for (const Vector3 s : mesh.geometry().face_areas().host()) exact.push_back(t * (1 + t) * s.x);
+    EXPECT_LE(distance(flow.flux().to_host(), exact), 1e-9) << "step " << k;
+    EXPECT_EQ(largest_outflow(mesh, flow.flux().to_host()), 0);
+  }
+}
+
+TEST(ExactStep, finds_the_pressure_where_forces_end) {
+  const Mesh mesh(make_box(CellType::Hexahedron, {3, 3, 3}));
+  FlowSettings settings = settings_with(mesh, Wall{});
+  settings.viscosity = 0.01;
+  settings.body_force = analytic_vector([](Vector3, Real t) { return Vector3{t < 0.05 ? 1. : 0., 0, 0}; });
+  ExactFractionalStep flow(Executor::serial(), mesh, settings);
+  flow.start(*uniform_vector({}), 0);
+  EXPECT_NEAR(largest(flow.pressure().to_host()), 1. / 3, 1e-9);
+  for (int k = 0; k < 4; ++k) {
+    flow.advance(0.02);
+    EXPECT_NEAR(largest(flow.pressure().to_host()), k < 2 ? 1. / 3 : 0, 1e-9);
+  }
+}
+
 TEST(ExactStep, has_no_divergence_while_a_flow_grows_by_twelve_orders_of_magnitude) {
   for (const CellType type : {CellType::Triangle, CellType::Tetrahedron}) {
     const Mesh mesh(make_box(type, {3, 3, is_planar(type) ? 0 : 3}));

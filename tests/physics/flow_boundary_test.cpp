@@ -33,6 +33,31 @@ Imposed impose(FlowBoundaries& boundaries, const Mesh& mesh, Real time, Real flu
   return {u.to_host(), v.to_host()};
 }
 
+TEST(FlowBoundaries, give_the_mean_of_two_times_in_whole_quanta_that_leave_nothing_in_closed_parts) {
+  const Mesh mesh(make_box(CellType::Triangle, {3, 3, 0}));
+  const auto pushed = [](Vector3 x, Real t) { return Vector3{t * t * (1 + x.y), t, 0}; };
+  FlowSettings settings = settings_with(mesh, Inlet{analytic_vector(pushed), {}});
+  FlowBoundaries boundaries(Executor::serial(), mesh, settings);
+  EXPECT_TRUE(boundaries.change());
+  const Imposed first = impose(boundaries, mesh, 1), last = impose(boundaries, mesh, 3);
+  const Real quantum = std::ldexp(1., -10);
+  boundaries.set_quantum(quantum);
+  PrimalCochain<Face> u(Executor::serial(), mesh.topology().faces().size(), "flux", "m3/s");
+  Field<Face, Vector3> v(Executor::serial(), u.size(), "velocity", "m/s");
+  boundaries.update_to_mean(1, 3);
+  boundaries.impose(u, v);
+  Real net = 0;
+  for (const Id<Face> f : mesh.topology().boundary_faces()) {
+    const std::size_t i = at(f.value());
+    const Real flux = u.to_host()[i];
+    EXPECT_NEAR(flux, (first.flux[i] + last.flux[i]) / 2, 3 * quantum);
+    EXPECT_EQ(flux, quantum * std::rint(flux / quantum));
+    EXPECT_LE(norm(v.to_host()[i] - (first.velocity[i] + last.velocity[i]) / 2), 1e-14);
+    net += flux;
+  }
+  EXPECT_EQ(net, 0);
+}
+
 class FlowBoundariesOnShelf : public testing::TestWithParam<ShelfMesh> {
  protected:
   const Mesh mesh_{GetParam().raw};

@@ -325,6 +325,57 @@ TEST_F(DrivenBox, takes_the_same_bits_in_the_memory_of_a_device) {
   }
 }
 
+// What is given may change by as much in a moment of the first step as it does in all of it.
+TEST(FlowStep, an_inlet_that_opens_at_the_start_is_one_that_opens_later) {
+  const Mesh mesh(make_box(CellType::Triangle, {6, 6, 0}));
+  FlowSettings settings = settings_with(mesh, Wall{});
+  settings.viscosity = 0.01;
+  boundary_of(settings, mesh, "right") = Outlet{};
+  for (const auto& [name, scheme] : schemes()) {
+    settings.scheme = scheme;
+    const auto energy_after_opening = [&](Real opening, Real duration) {
+      boundary_of(settings, mesh, "left") =
+          Inlet{analytic_vector([=](Vector3 x, Real t) {
+                  return Vector3{std::clamp<Real>((t - opening) / duration, 0, 1) * (1 + x.y), 0, 0};
+                }),
+                {}};
+      ClassicalFractionalStep flow(Executor::serial(), mesh, settings);
+      flow.start(*uniform_vector({}), 0);
+      Real energy = 0;
+      for (int k = 0; k < 40; ++k) energy = flow.advance(0.005).kinetic_energy;
+      return energy;
+    };
+    const Real slowly = energy_after_opening(0, 0.005);
+    for (const Real duration : {1e-3, 1e-5, 1e-9})
+      EXPECT_NEAR(energy_after_opening(0, duration), slowly, 1e-3 * slowly) << name << ' ' << duration;
+  }
+}
+
+// Where viscosity does next to nothing within a step, tangential velocities of momentum's system are large.
+TEST(FlowStep, finds_fluxes_to_the_tolerance_however_small_viscosity_is) {
+  RawMesh raw = make_box(CellType::Triangle, {8, 8, 0});
+  distort(raw, 0.03);
+  const Mesh mesh(raw);
+  FlowSettings settings = settings_with(mesh, Symmetry{});
+  settings.pressure.relative_tolerance = 1e-12;
+  for (const Real viscosity : {1e-5, 1e-7, 1e-9, 1e-12, 1e-16}) {
+    settings.viscosity = viscosity;
+    std::vector<Real> flux[2];
+    for (const bool tight : {false, true}) {
+      settings.momentum.relative_tolerance = tight ? 1e-12 : 1e-8;
+      ClassicalFractionalStep flow(Executor::serial(), mesh, settings);
+      flow.start(*steady_vector([](Vector3 x) {
+        return Vector3{std::sin(3 * x.x) * std::cos(3 * x.y) + 0.5 * std::cos(7 * x.y),
+                       -std::cos(3 * x.x) * std::sin(3 * x.y), 0};
+      }),
+                 0);
+      for (int k = 0; k < 3; ++k) flow.advance(0.01);
+      flux[tight ? 1 : 0] = flow.flux().to_host();
+    }
+    EXPECT_LE(largest(difference(flux[0], flux[1])), 1e-7 * largest(flux[1])) << viscosity;
+  }
+}
+
 TEST(FlowStep, takes_the_same_bits_on_every_backend) {
   RawMesh raw = make_box(CellType::Triangle, {47, 47, 0});
   distort(raw, 0.005);
