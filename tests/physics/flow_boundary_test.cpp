@@ -211,19 +211,19 @@ TEST_F(InABox, a_net_inflow_of_a_closed_domain_is_an_error_that_prints_it) {
   FlowBoundaries boundaries(Executor::serial(), mesh_, settings_);
   try {
     boundaries.update(0);
-    FAIL() << "0.75 m3/s enter, 0.45 m3/s leave";
+    FAIL() << "0.75 m2/s enter, 0.45 m2/s leave";
   } catch (const InputError& error) {
     EXPECT_THAT(error.what(),
-                testing::AllOf(testing::HasSubstr("0.3 m3/s enter a closed part"),
-                               testing::HasSubstr("is 1.2 m3/s"), testing::HasSubstr("outlet")));
+                testing::AllOf(testing::HasSubstr("0.3 m2/s enter a closed part"),
+                               testing::HasSubstr("is 1.2 m2/s"), testing::HasSubstr("outlet")));
   }
   on("left") = Inlet{uniform_vector({0.1, 0, 0}), {}};
   FlowBoundaries leaving(Executor::serial(), mesh_, settings_);
   try {
     leaving.update(0);
-    FAIL() << "0.15 m3/s enter, 0.45 m3/s leave";
+    FAIL() << "0.15 m2/s enter, 0.45 m2/s leave";
   } catch (const InputError& error) {
-    EXPECT_THAT(error.what(), testing::HasSubstr("0.3 m3/s leave a closed part"));
+    EXPECT_THAT(error.what(), testing::HasSubstr("0.3 m2/s leave a closed part"));
   }
 }
 
