@@ -93,8 +93,8 @@ PhysicalNames physical_names(const std::filesystem::path& file) {
   return names;
 }
 
-/// The MSH version of a file, 2.2 as 2.2; fails where the file is no MSH file.
-double msh_version(const std::filesystem::path& file) {
+/// Fails where the file is no MSH file or of a version that is not read.
+void require_known_version(const std::filesystem::path& file) {
   std::ifstream in(file);
   std::string line;
   // Comment sections may stand before the header.
@@ -113,7 +113,6 @@ double msh_version(const std::filesystem::path& file) {
         fmt::format("this is a Gmsh mesh of format {}; formats 2.2 and 4.1 are read. Save it again with "
                     "`gmsh -0 {} -format msh41 -o NEW.msh`",
                     version, file.filename().string()));
-  return version;
 }
 
 /// Turns the open surface model of an STL file into a closed volume.
@@ -143,7 +142,8 @@ void require_format_built_in(const std::filesystem::path& file) {
 }
 
 /// Opens the file and, where it is a geometry, meshes it. Afterwards the current Gmsh model holds the mesh.
-void open_and_mesh(const GmshSession& session, const std::filesystem::path& file, FileKind kind,
+/// Returns whether each entity of the model holds the elements of one physical group and has its number.
+bool open_and_mesh(const GmshSession& session, const std::filesystem::path& file, FileKind kind,
                    const GmshImportOptions& options) {
   const bool is_mesh = kind == FileKind::Msh || kind == FileKind::OtherMesh;
   require_format_built_in(file);
@@ -152,14 +152,18 @@ void open_and_mesh(const GmshSession& session, const std::filesystem::path& file
   // left half way by an exception, so its errors are taken from the log.
   gmsh::option::setNumber("General.AbortOnError", is_mesh ? 2 : 0);
   if (kind == FileKind::Step) gmsh::option::setString("Geometry.OCCTargetUnit", "M");
+  bool entities_are_groups = false;
   session.run(file,
               is_mesh ? "Write the mesh again, or check that its copy is complete"
                       : "Correct the geometry so that Gmsh opens it",
               [&] {
-                if (kind == FileKind::Msh) check_msh(file);
+                if (kind == FileKind::Msh) {
+                  entities_are_groups = check_msh(file);
+                  gmsh::option::setNumber("Mesh.SwitchElementTags", entities_are_groups);
+                }
                 gmsh::open(file.string());
               });
-  if (is_mesh) return;
+  if (is_mesh) return entities_are_groups;
 
   if (kind == FileKind::Stl && element_dimension_present() != 2)
     fail_to_import(file, "it has no triangles, so it is no STL surface. Export it again");
@@ -177,8 +181,9 @@ void open_and_mesh(const GmshSession& session, const std::filesystem::path& file
   gmsh::model::getEntities(volumes, 3);
   const int dimension = volumes.empty() ? 2 : 3;
   // A script may have meshed already (Mesh 3;) and then transformed its mesh.
-  if (element_dimension_present() == dimension) return;
-  session.run(file, remedy, [&] { gmsh::model::mesh::generate(dimension); });
+  if (element_dimension_present() != dimension)
+    session.run(file, remedy, [&] { gmsh::model::mesh::generate(dimension); });
+  return false;
 }
 
 }  // namespace
@@ -192,19 +197,12 @@ RawMesh import_mesh(const std::filesystem::path& file, const GmshImportOptions& 
   const FileKind kind = kind_of(file);
   require_readable(file);
   if (kind == FileKind::Script) require_no_exit(file);
-  const double version = kind == FileKind::Msh ? msh_version(file) : 0;
+  if (kind == FileKind::Msh) require_known_version(file);
 
   PhysicalNames names = kind == FileKind::Msh ? physical_names(file) : PhysicalNames();
 
   const GmshSession session;
-  open_and_mesh(session, file, kind, options);
-  bool entities_are_groups = false;
-  if (kind == FileKind::Msh && version < 3 && groups_cut_entities()) {
-    entities_are_groups = true;
-    gmsh::option::setNumber("Mesh.SwitchElementTags", 1);
-    gmsh::clear();
-    open_and_mesh(session, file, kind, options);
-  }
+  const bool entities_are_groups = open_and_mesh(session, file, kind, options);
   RawMesh mesh = read_gmsh_model(file, options.scale, entities_are_groups, std::move(names));
   if (kind == FileKind::Step) mesh.notes.push_back("Lengths of the geometry were converted to metres.");
   for (const std::string& warning : session.messages("Warning"))

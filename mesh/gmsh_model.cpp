@@ -60,7 +60,8 @@ struct Groups {
 
 /// `entities_are_groups`: the mesh was read so that each entity holds the elements of one physical group and
 /// has its number (Gmsh's Mesh.SwitchElementTags).
-Groups read_groups(int dimension, bool entities_are_groups, const PhysicalNames& names) {
+Groups read_groups(const std::filesystem::path& file, int dimension, bool entities_are_groups,
+                   const PhysicalNames& names) {
   Groups groups;
   std::map<std::string, Index> number;
   const auto add = [&](int tag) {
@@ -77,8 +78,17 @@ Groups read_groups(int dimension, bool entities_are_groups, const PhysicalNames&
   gmsh::vectorpair tags;
   if (entities_are_groups) {
     gmsh::model::getEntities(tags, dimension);
-    for (const auto& [_, tag] : tags)
-      if (tag != 0) groups.of[tag] = {add(std::abs(tag))};
+    for (const auto& [_, tag] : tags) {
+      // Gmsh gives the elements of a positive entity alone.
+      if (tag < 0)
+        fail_to_import(
+            file,
+            fmt::format("elements of physical group {} are listed with the number {}, which is not read "
+                        "where an entity has elements of several groups or of none. Write the numbers "
+                        "of groups without signs",
+                        -tag, tag));
+      if (tag > 0) groups.of[tag] = {add(tag)};
+    }
     return groups;
   }
   gmsh::model::getPhysicalGroups(tags, dimension);
@@ -243,8 +253,8 @@ class Reader {
           file_,
           "it has no cells: neither volume elements nor, for a two-dimensional mesh, surface elements. "
           "Check that the mesh was generated and saved with all its elements");
-    const Groups regions = read_groups(mesh_.dimension, entities_are_groups_, names_);
-    const Groups patches = read_groups(mesh_.dimension - 1, entities_are_groups_, names_);
+    const Groups regions = read_groups(file_, mesh_.dimension, entities_are_groups_, names_);
+    const Groups patches = read_groups(file_, mesh_.dimension - 1, entities_are_groups_, names_);
     several_groups_ = regions.shared_entities || patches.shared_entities;
     std::vector<GmshTag> tags;
     std::vector<double> coordinates, parametric;
@@ -429,12 +439,6 @@ int element_dimension_present() {
     if (!types.empty()) return dimension;
   }
   return 0;
-}
-
-bool groups_cut_entities() {
-  const int dimension = element_dimension_present();
-  return read_groups(dimension, false, {}).shared_entities ||
-         (dimension > 0 && read_groups(dimension - 1, false, {}).shared_entities);
 }
 
 RawMesh read_gmsh_model(const std::filesystem::path& file, Real scale, bool entities_are_groups,

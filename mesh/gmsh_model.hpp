@@ -16,10 +16,6 @@ using PhysicalNames = std::map<std::pair<int, int>, std::string>;
 /// Highest dimension of the elements in the current Gmsh model; 0 for none but points.
 int element_dimension_present();
 
-/// True where a file of format 2.2 gives elements of one entity different groups: entities then do not tell
-/// the group of an element.
-bool groups_cut_entities();
-
 /// Reads the current Gmsh model. `file` is named in errors; coordinates are multiplied by `scale`;
 /// `entities_are_groups`: the mesh was read so that each entity holds the elements of one physical group and
 /// has its number (Gmsh's Mesh.SwitchElementTags); `names`: as the file lists them, since of several groups

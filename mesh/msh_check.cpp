@@ -8,6 +8,7 @@
 #include <array>
 #include <charconv>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <iterator>
@@ -15,6 +16,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "kernels/error.hpp"
@@ -29,8 +31,9 @@ class MshCheck {
     std::ifstream(file, std::ios::binary).read(text_.data(), static_cast<std::streamsize>(text_.size()));
   }
 
-  void run() {
-    if (!enter("$MeshFormat")) return;  // not for this check to say
+  /// As check_msh.
+  bool run() {
+    if (!enter("$MeshFormat")) return false;  // not for this check to say
     const double version = word<double>();
     binary_ = word<int>() == 1;
     if (binary_) {
@@ -47,6 +50,7 @@ class MshCheck {
       if (enter("$Nodes")) nodes_of_41();
       if (enter("$Elements")) elements_of_41();
     }
+    return groups_cut_entities_;
   }
 
  private:
@@ -119,17 +123,31 @@ class MshCheck {
                        tag, lowest_, highest_));
   }
 
-  std::uint64_t nodes_of_type(int type) {
-    const auto [entry, fresh] = nodes_of_type_.try_emplace(type, 0);
+  struct ElementType {
+    int dimension = 0, nodes = 0;
+  };
+  const ElementType& element_type(int type) {
+    const auto [entry, fresh] = element_types_.try_emplace(type);
     if (fresh) {
       std::string name;
-      int dimension = 0, order = 0, corners = 0;
+      int order = 0, corners = 0;
       std::vector<double> coordinates;
-      gmsh::model::mesh::getElementProperties(type, name, dimension, order, entry->second, coordinates,
-                                              corners);
-      if (entry->second <= 0) fail(fmt::format("it has elements of type {}, which Gmsh does not know", type));
+      gmsh::model::mesh::getElementProperties(type, name, entry->second.dimension, order, entry->second.nodes,
+                                              coordinates, corners);
+      if (entry->second.nodes <= 0)
+        fail(fmt::format("it has elements of type {}, which Gmsh does not know", type));
     }
-    return static_cast<std::uint64_t>(entry->second);
+    return entry->second;
+  }
+  std::uint64_t nodes_of_type(int type) { return static_cast<std::uint64_t>(element_type(type).nodes); }
+
+  /// The tags of an element of format 2.2: its physical group, its entity, and others.
+  void tags_of_22(int type, int count) {
+    const std::int64_t group = count > 0 ? std::abs(std::int64_t{next<std::int32_t>()}) : 0;
+    const std::int32_t entity = count > 1 ? next<std::int32_t>() : 0;
+    for (int tag = 2; tag < count; ++tag) next<std::int32_t>();
+    const auto [entry, fresh] = group_of_entity_.try_emplace({element_type(type).dimension, entity}, group);
+    groups_cut_entities_ |= entry->second != group;
   }
 
   void nodes_of_22_ascii() {
@@ -145,7 +163,7 @@ class MshCheck {
       end_line();
       word<std::int64_t>();
       const int type = word<int>();
-      for (auto tags = word<int>(); tags > 0; --tags) word<std::int64_t>();
+      tags_of_22(type, word<int>());
       for (auto nodes = nodes_of_type(type); nodes > 0; --nodes) require_node(word<std::int64_t>());
     }
   }
@@ -167,7 +185,8 @@ class MshCheck {
       if (elements <= 0 || tags < 0) fail_short();
       const std::uint64_t nodes = nodes_of_type(type);
       for (std::int32_t e = 0; e < elements; ++e) {
-        skip(sizeof(std::int32_t) * (1 + static_cast<std::uint64_t>(tags)));
+        skip(sizeof(std::int32_t));
+        tags_of_22(type, tags);
         for (std::uint64_t n = 0; n < nodes; ++n) require_node(take<std::int32_t>());
       }
       seen += static_cast<std::uint64_t>(elements);
@@ -239,13 +258,15 @@ class MshCheck {
   bool binary_ = false;
   std::int64_t lowest_ = std::numeric_limits<std::int64_t>::max();
   std::int64_t highest_ = std::numeric_limits<std::int64_t>::min();
-  std::map<int, int> nodes_of_type_;
+  std::map<int, ElementType> element_types_;
+  std::map<std::pair<int, std::int32_t>, std::int64_t> group_of_entity_;  ///< by dimension and tag
+  bool groups_cut_entities_ = false;
 };
 
 }  // namespace
 
-void check_msh(const std::filesystem::path& file) {
-  MshCheck(file).run();
+bool check_msh(const std::filesystem::path& file) {
+  return MshCheck(file).run();
 }
 
 }  // namespace curlew

@@ -13,6 +13,7 @@
 #include <functional>
 #include <iterator>
 #include <numbers>
+#include <utility>
 
 #include "kernels/error.hpp"
 #include "mesh/mesh.hpp"
@@ -276,6 +277,30 @@ TEST_F(GmshImport, tells_groups_of_one_entity_apart) {
   EXPECT_THAT(mesh.boundary_nodes, ElementsAre(0, 1, 2, 3));
 }
 
+TEST_F(GmshImport, elements_of_no_group_stay_out_of_the_group_of_their_entity) {
+  const RawMesh mesh = import_mesh(
+      write("no_group.msh",
+            msh22({"2 4 \"a\"", "1 1 \"low\""}, {"1 0 0 0", "2 1 0 0", "3 1 1 0", "4 2 0 0", "5 2 1 0"},
+                  {"1 1 2 1 1 1 2", "2 1 2 0 1 4 5", "3 2 2 4 1 1 2 3", "4 3 2 0 1 2 4 5 3"})));
+  EXPECT_THAT(mesh.region_names, ElementsAre("a", "unnamed"));
+  EXPECT_THAT(mesh.cell_types, ElementsAre(CellType::Quadrilateral, CellType::Triangle));
+  EXPECT_THAT(mesh.cell_region, ElementsAre(1, 0));
+  EXPECT_THAT(mesh.notes, ElementsAre(HasSubstr("1 cells are in no physical group")));
+  EXPECT_THAT(mesh.patch_names, ElementsAre("low"));
+  EXPECT_THAT(mesh.boundary_nodes, ElementsAre(0, 1));
+}
+
+TEST_F(GmshImport, the_sign_of_a_group_does_not_matter_and_is_refused_where_it_would) {
+  const auto file_with = [&](const std::string& last) {
+    return write("turned.msh", msh22({"2 4 \"a\"", "1 1 \"low\""}, square_nodes,
+                                     {"1 1 2 1 1 1 2", "2 1 2 -1 1 3 2", "3 2 2 4 1 1 2 3", last}));
+  };
+  const RawMesh mesh = import_mesh(file_with("4 2 2 -4 2 1 4 3"));
+  EXPECT_THAT(mesh.cell_region, ElementsAre(0, 0));
+  EXPECT_THAT(mesh.boundary_patch, ElementsAre(0, 0));
+  EXPECT_THAT(import_error(file_with("4 2 2 0 1 1 4 3")), HasSubstr("group 1 are listed with the number -1"));
+}
+
 TEST_F(GmshImport, lets_the_first_of_several_groups_count_in_every_format) {
   const auto build_shared = [] {
     build(one_cells[2]);
@@ -283,8 +308,8 @@ TEST_F(GmshImport, lets_the_first_of_several_groups_count_in_every_format) {
     gmsh::model::setPhysicalName(3, 6, "everything");
     gmsh::model::addPhysicalGroup(2, {7}, 10);
   };
-  for (const double version : {2.2, 4.1}) {
-    save(folder_ / "shared.msh", version, false, build_shared);
+  for (const auto& [version, binary] : {std::pair(2.2, false), std::pair(2.2, true), std::pair(4.1, false)}) {
+    save(folder_ / "shared.msh", version, binary, build_shared);
     const RawMesh mesh = import_mesh(folder_ / "shared.msh");
     EXPECT_THAT(mesh.region_names, ElementsAre("steel"));
     EXPECT_THAT(mesh.cell_region, ElementsAre(0));
