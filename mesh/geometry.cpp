@@ -1,6 +1,9 @@
 // Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
 #include "mesh/geometry.hpp"
 
+#include <fmt/format.h>
+
+#include <atomic>
 #include <cmath>
 
 #include "kernels/parallel.hpp"
@@ -38,6 +41,17 @@ FaceGeometry polygon_geometry(const Row& nodes, View<Node, const Vector3> positi
     moment += (share * third) * (apex + a + b);
   });
   return {area, moment / weight};
+}
+
+[[noreturn]] void refuse_face(const Topology& topology, View<Node, const Vector3> positions, Id<Face> f) {
+  const auto nodes = topology.nodes_of_face()[f];
+  Vector3 sum{};
+  for (const auto [n, sign] : nodes) sum += positions[n];
+  const Vector3 middle = sum / static_cast<Real>(nodes.size());
+  throw InputError(fmt::format(
+      "the face at ({:.6g}, {:.6g}, {:.6g}) has no area: its nodes lie in one place or on one line; "
+      "make its cells of a type without that face, or remake the mesh",
+      middle.x, middle.y, middle.z));
 }
 
 struct CellGeometry {
@@ -86,6 +100,8 @@ Geometry::Geometry(const Topology& topology, std::vector<Vector3> node_positions
 
   std::vector<Vector3> areas(faces), centroids(faces);
   const auto nodes_of_face = topology.nodes_of_face().view(MemorySpace::Host);
+  const auto none = static_cast<Index>(faces);
+  std::atomic<Index> flat{none};
   parallel_for(faces, [&](std::size_t f) {
     const auto nodes = nodes_of_face[Id<Face>(static_cast<Index>(f))];
     if (topology.dimension() == 2) {
@@ -97,7 +113,10 @@ Geometry::Geometry(const Topology& topology, std::vector<Vector3> node_positions
       areas[f] = face.area;
       centroids[f] = face.centroid;
     }
+    const Real square = dot(areas[f], areas[f]);
+    if (!(square > 0) || !std::isfinite(square)) record_lowest(flat, static_cast<Index>(f));
   });
+  if (flat < none) refuse_face(topology, positions, Id<Face>(flat));
 
   std::vector<Real> volumes(cells);
   std::vector<Vector3> cell_centroids(cells);

@@ -58,6 +58,7 @@ struct GeometryParts {
 /// body. In two dimensions areas are lengths and volumes are areas, per unit depth.
 class Geometry {
  public:
+  /// Throws InputError, with coordinates, for a face without area.
   Geometry(const Topology& topology, std::vector<Vector3> node_positions);
   explicit Geometry(GeometryParts parts) : parts_(std::move(parts)) {}
 

@@ -316,8 +316,9 @@ class Builder {
   void number_faces(const std::vector<MatchedFace>& matched) {
     const std::size_t cells = parts_.cell_types.size();
     std::vector<std::string> names = raw_.patch_names;
-    const auto none = static_cast<Index>(names.size());
-    names.push_back(unnamed_patch);
+    const auto position = std::find(names.begin(), names.end(), unnamed_patch);
+    const auto none = static_cast<Index>(position - names.begin());
+    if (position == names.end()) names.push_back(unnamed_patch);
     std::int64_t inner_tagged = 0;
 
     // Group 0 is the interior, group 1 + p is patch p; within a group faces are sorted by their lower cell.

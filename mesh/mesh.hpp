@@ -13,7 +13,7 @@
 
 namespace curlew {
 
-/// Name of the patch made of the boundary faces that no group of the file holds.
+/// Name of the patch that the boundary faces belong to that no group of the file holds.
 inline constexpr const char* unnamed_patch = "unnamed";
 
 /// A cell complex with its geometry. Immutable.
@@ -21,7 +21,8 @@ class Mesh {
  public:
   /// Builds the complex from what a reader delivered: cells turned to positive volume, matched face to face,
   /// renumbered, oriented. Linear in the mesh and independent of the number of threads. Throws InputError,
-  /// with coordinates, for cells without volume, faces shared by more than two cells, or no cells at all.
+  /// with coordinates, for cells without volume, faces without area or shared by more than two cells, or no
+  /// cells at all.
   explicit Mesh(RawMesh raw, CellOrder order = CellOrder::ReverseCuthillMcKee);
 
   /// What a periodic mesh was made of, or a rank's part of that.

@@ -8,6 +8,8 @@
 #include <numeric>
 #include <random>
 #include <set>
+#include <string>
+#include <utility>
 
 #include "mesh/box.hpp"
 #include "tests/mesh/incidence_matrix.hpp"
@@ -230,6 +232,17 @@ TEST(Topology, boundary_faces_in_no_group_form_a_patch_of_their_own) {
   EXPECT_EQ(mesh.topology().patches().back().faces.size(), 12 - 3);
 }
 
+TEST(Topology, boundary_faces_in_no_group_join_a_group_that_has_their_name) {
+  RawMesh raw = make_box(CellType::Triangle, {3, 3, 0});
+  raw.boundary_start.resize(4);
+  raw.patch_names.front() = unnamed_patch;
+  const Mesh mesh(raw);
+  ASSERT_EQ(mesh.topology().patches().size(), 2u);
+  EXPECT_EQ(mesh.topology().patches()[0].name, unnamed_patch);
+  EXPECT_EQ(mesh.topology().patches()[0].faces.size(), 12 - 2);
+  EXPECT_EQ(mesh.topology().patches()[1].name, "bottom");
+}
+
 TEST(Topology, refuses_meshes_that_are_no_complex) {
   EXPECT_THROW(Mesh{RawMesh{}}, InputError);
   RawMesh flat = make_box(CellType::Tetrahedron, {1, 1, 1});
@@ -244,6 +257,29 @@ TEST(Topology, refuses_meshes_that_are_no_complex) {
   RawMesh repeated = make_box(CellType::Quadrilateral, {1, 1, 0});
   repeated.cell_nodes[1] = repeated.cell_nodes[0];
   EXPECT_THROW(Mesh{repeated}, InputError);
+}
+
+TEST(Topology, refuses_faces_without_area_and_tells_where) {
+  const auto refusal = [](CellType type, Real collapsed) {
+    RawMesh raw = make_box(type, {3, 1, 2}, {3, 1, 1});
+    for (Vector3& x : raw.nodes) {
+      if (x.x == 3 && x.z == collapsed) x.z = 0.5;
+    }
+    try {
+      const Mesh mesh(std::move(raw));
+    } catch (const InputError& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  EXPECT_EQ(refusal(CellType::Hexahedron, 7), "");
+  EXPECT_NE(refusal(CellType::Hexahedron, 1).find("the face at (3, 0.5, 0.5) has no area"),
+            std::string::npos);
+  EXPECT_NE(refusal(CellType::Prism, 0).find("has no area"), std::string::npos);
+
+  RawMesh planar = make_box(CellType::Quadrilateral, {2, 1, 0}, {2, 1, 0});
+  planar.nodes[2] = planar.nodes[5];
+  EXPECT_THROW(Mesh{planar}, InputError);
 }
 
 }  // namespace
