@@ -2,6 +2,8 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
+#include <limits>
 #include <span>
 #include <string>
 #include <vector>
@@ -144,15 +146,39 @@ class UniformIncidence {
 template <Index... lengths>
 struct RowLengths {};
 
+/// The number of entries before a place in a table; throws InputError where that is more than an Index holds.
+inline Index offset_in_table(std::int64_t entries) {
+  if (entries > std::numeric_limits<Index>::max())
+    throw InputError(
+        "the mesh is too large for one rank: a table of its neighbours would have 2^31 entries or more; use "
+        "more ranks or a coarser mesh");
+  return static_cast<Index>(entries);
+}
+
+/// Where the rows of a table start, and after them where it ends, from their lengths. Throws InputError like
+/// offset_in_table.
+inline std::vector<Index> offsets_of(std::vector<Index> lengths) {
+  std::int64_t entries = 0;
+  for (Index& length : lengths) {
+    const std::int64_t start = entries;
+    entries += length;
+    length = offset_in_table(start);
+  }
+  lengths.push_back(offset_in_table(entries));
+  return lengths;
+}
+
 /// Owns a gather table; immutable. The storage layout is chosen here, invisible to kernels.
 template <class From, class To>
 class IncidenceTable {
  public:
   IncidenceTable() = default;
-  /// `starts`: rows + 1 offsets into `entries` (see incidence_entry).
+  /// `starts`: rows + 1 offsets into `entries` (see incidence_entry). Throws InputError where there are more
+  /// entries than an Index counts.
   IncidenceTable(std::vector<Index> starts, std::vector<Index> entries)
       : rows_(static_cast<Index>(starts.size()) - 1), entries_(std::move(entries)) {
-    REQUIRE(!starts.empty() && starts.front() == 0 && starts.back() == static_cast<Index>(entries_.size()),
+    REQUIRE(!starts.empty() && starts.front() == 0 &&
+                starts.back() == offset_in_table(static_cast<std::int64_t>(entries_.size())),
             "an incidence table's offsets must run from 0 to the number of its entries");
     if (rows_ == 0) return;
     const auto length = [&](Index row) {

@@ -18,13 +18,6 @@ namespace curlew {
 
 namespace {
 
-/// Offsets from row lengths.
-std::vector<Index> offsets_of(std::vector<Index> lengths) {
-  lengths.insert(lengths.begin(), 0);
-  for (std::size_t i = 1; i < lengths.size(); ++i) lengths[i] += lengths[i - 1];
-  return lengths;
-}
-
 std::span<const Index> nodes_of(const RawMesh& raw, std::size_t c) {
   return {raw.cell_nodes.data() + raw.cell_start[c], at(raw.cell_start[c + 1] - raw.cell_start[c])};
 }

@@ -2,6 +2,7 @@
 #include "mesh/node_graph.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "kernels/parallel.hpp"
 
@@ -22,13 +23,13 @@ NodeGraph::NodeGraph(const Topology& topology) : order_(topology.node_order()) {
               [&](Index a, Index b) { return order_(Id<Node>(a), Id<Node>(b)); });
     neighbours.erase(std::unique(neighbours.begin(), neighbours.end()), neighbours.end());
   };
-  std::vector<Index> starts(nodes + 1, 0);
+  std::vector<Index> lengths(nodes);
   parallel_for(nodes, [&](std::size_t n) {
     thread_local std::vector<Index> neighbours;
     collect(n, neighbours);
-    starts[n + 1] = static_cast<Index>(neighbours.size());
+    lengths[n] = static_cast<Index>(neighbours.size());
   });
-  for (std::size_t n = 0; n < nodes; ++n) starts[n + 1] += starts[n];
+  std::vector<Index> starts = offsets_of(std::move(lengths));
   std::vector<Index> entries(at(starts.back()));
   parallel_for(nodes, [&](std::size_t n) {
     thread_local std::vector<Index> neighbours;

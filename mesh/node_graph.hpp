@@ -5,12 +5,12 @@
 
 namespace curlew {
 
-/// The graph of nodes that share a cell, by rows: for each node its neighbours, ascending
-/// (NodeOrder). On simplices
-/// neighbours are joined by the mesh's own edges (in two dimensions: sides); other cells add their diagonals.
-/// An entry of the table is a NodePair, counted through all rows.
+/// The graph of nodes that share a cell, by rows: for each node its neighbours, ascending (NodeOrder). On
+/// simplices neighbours are joined by the mesh's own edges (in two dimensions: sides); other cells add their
+/// diagonals. An entry of the table is a NodePair, counted through all rows.
 class NodeGraph {
  public:
+  /// Throws InputError where the graph has more entries than an Index counts.
   explicit NodeGraph(const Topology& topology);
 
   const IncidenceTable<Node, Node>& neighbours_of_node() const { return neighbours_; }

@@ -41,7 +41,7 @@ FaceStencil::FaceStencil(const Topology& topology) {
       const Index entry = incidence_entry::make(g.value(), false);
       if (std::find(entries.begin() + start, entries.end(), entry) == entries.end()) entries.push_back(entry);
     });
-    starts.push_back(static_cast<Index>(entries.size()));
+    starts.push_back(offset_in_table(static_cast<std::int64_t>(entries.size())));
   }
   entries.shrink_to_fit();
   faces_of_face_ = IncidenceTable<Face, Face>(std::move(starts), std::move(entries));

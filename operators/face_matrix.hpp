@@ -18,6 +18,7 @@ struct FacePair;
 /// and faces_of_cell(), each once, so that the order does not depend on how a mesh is divided.
 class FaceStencil {
  public:
+  /// Throws InputError where there are more entries than an Index counts.
   explicit FaceStencil(const Topology& topology);
 
   /// Signs are +1 throughout.

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -115,6 +116,17 @@ TEST(Incidence, rows_of_one_or_two_lengths_store_no_offsets) {
 
 TEST(Incidence, refuses_offsets_that_do_not_fit_the_entries) {
   EXPECT_THROW((IncidenceTable<Cell, Face>({0, 3}, {1, 2})), Error);
+}
+
+TEST(Incidence, offsets_end_where_an_index_does) {
+  constexpr Index most = std::numeric_limits<Index>::max();
+  EXPECT_EQ(offsets_of({}), (std::vector<Index>{0}));
+  EXPECT_EQ(offsets_of({2, 0, 3}), (std::vector<Index>{0, 2, 2, 5}));
+  EXPECT_EQ(offsets_of({most - 1, 1}), (std::vector<Index>{0, most - 1, most}));
+  EXPECT_THROW(offsets_of({most, 1}), InputError);
+  EXPECT_THROW(offsets_of({most, most, most}), InputError);
+  EXPECT_EQ(offset_in_table(most), most);
+  EXPECT_THROW(offset_in_table(std::int64_t{most} + 1), InputError);
 }
 
 }  // namespace
