@@ -160,6 +160,9 @@ Elements read_elements(const std::filesystem::path& file, int dimension, const G
   gmsh::vectorpair entities;
   gmsh::model::getEntities(entities, dimension);
   for (const auto& [_, entity] : entities) {
+    std::string kind;
+    gmsh::model::getType(dimension, entity, kind);
+    if (kind.starts_with("Ghost")) continue;  // a partition's copies of cells
     const auto found = groups.of.find(entity);
     if (only_grouped && found == groups.of.end()) continue;
     const Index group = found == groups.of.end() ? none : found->second.front();

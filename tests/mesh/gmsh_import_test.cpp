@@ -356,6 +356,28 @@ TEST_F(GmshImport, ignores_the_partition_of_a_file) {
   EXPECT_THAT(mesh.cell_nodes, ElementsAre(0, 1, 2, 0, 2, 3));
 }
 
+TEST_F(GmshImport, ignores_the_ghost_cells_of_a_partition) {
+  const auto partitioned_box = [&](double version, bool ghost_cells) {
+    save(folder_ / "box.msh", version, false, [&] {
+      gmsh::model::occ::addBox(0, 0, 0, 2, 1, 1);
+      gmsh::model::occ::synchronize();
+      gmsh::model::addPhysicalGroup(3, {1}, 5);
+      gmsh::model::addPhysicalGroup(2, {1}, 9);
+      gmsh::option::setNumber("Mesh.PartitionCreateGhostCells", ghost_cells);
+      gmsh::model::mesh::generate(3);
+      gmsh::model::mesh::partition(2);
+    });
+    return import_mesh(folder_ / "box.msh");
+  };
+  for (const double version : {2.2, 4.1}) {
+    SCOPED_TRACE(version);
+    const RawMesh mesh = partitioned_box(version, true);
+    expect_same(mesh, partitioned_box(version, false));
+    EXPECT_NEAR(measure(mesh, "group_9"), 1, 1e-12);
+    EXPECT_THAT(mesh.notes, IsEmpty());
+  }
+}
+
 TEST_F(GmshImport, reads_sparse_node_numbers) {
   const RawMesh mesh =
       import_mesh(write("sparse.msh", msh22({}, {"2000000000 0 0 0", "7 1 0 0", "1000000 0 1 0"},
