@@ -12,7 +12,8 @@ std::string cuda_problem() {
 #if defined(CURLEW_CUDA)
   return cuda::problem();
 #else
-  return "this curlew was built without CUDA (nvcc was not found); use --backend cpu";
+  return "this curlew was built without CUDA (no working nvcc of CUDA 12 or newer was found); use --backend "
+         "cpu";
 #endif
 }
 
