@@ -13,6 +13,7 @@
 #include <mutex>
 #include <optional>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "kernels/error.hpp"
@@ -69,19 +70,21 @@ class Device {
       return data;
     }
     void* data = nullptr;
-    if (cudaMalloc(&data, wanted) != cudaSuccess) {
+    cudaError_t status = cudaMalloc(&data, wanted);
+    if (status == cudaErrorMemoryAllocation) {
       cudaGetLastError();  // forget the error
       give_back();
-      const cudaError_t status = cudaMalloc(&data, wanted);
-      if (status != cudaSuccess) {
-        cudaGetLastError();
-        std::size_t free = 0, total = 0;
-        cudaMemGetInfo(&free, &total);
-        throw Error("out of GPU memory: " + std::to_string(bytes) + " bytes could not be allocated, " +
-                    std::to_string(free) + " of " + std::to_string(total) +
-                    " are free; use a smaller mesh or more GPUs");
-      }
+      status = cudaMalloc(&data, wanted);
     }
+    if (status == cudaErrorMemoryAllocation) {
+      cudaGetLastError();
+      std::size_t free = 0, total = 0;
+      cudaMemGetInfo(&free, &total);
+      throw Error("out of GPU memory: " + std::to_string(bytes) + " bytes could not be allocated, " +
+                  std::to_string(free) + " of " + std::to_string(total) +
+                  " are free; use a smaller mesh or more GPUs");
+    }
+    check(status, "to allocate memory");  // a kernel before may have failed
     sizes_[data] = wanted;
     used_bytes_ += wanted;
     return data;
@@ -212,12 +215,27 @@ class PinnedStaging final : public Staging {
   Device::Pinned pinned_;
 };
 
+/// Why a GPU of this machine cannot run the kernels; empty where it can.
+std::string problem_of(int device) {
+  int major = 0, minor = 0;
+  check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device), "to tell what it can do");
+  check(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device), "to tell what it can do");
+  if (std::pair(major, minor) >= std::pair(7, 5)) return "";  // for which they are compiled
+  return "GPU " + std::to_string(device) + " cannot be used: it has compute capability " +
+         std::to_string(major) + "." + std::to_string(minor) +
+         ", and 7.5 (Turing) or more is needed; use --backend cpu";
+}
+
 }  // namespace
 
 std::string problem() {
   int count = 0;
   const cudaError_t status = cudaGetDeviceCount(&count);
-  if (status == cudaSuccess && count > 0) return "";
+  if (status == cudaSuccess && count > 0) {
+    std::string why = problem_of(0);
+    for (int device = 1; device < count && !why.empty(); ++device) why = problem_of(device);
+    return why;
+  }
   cudaGetLastError();
   const std::string why = status == cudaSuccess ? "the driver finds none" : cudaGetErrorString(status);
   return "no NVIDIA GPU can be used here (" + why + "); use --backend cpu";
@@ -242,6 +260,7 @@ void select(int device) {
     throw InputError("there is no GPU " + std::to_string(device) + "; this machine has " +
                      std::to_string(count) + ", numbered from 0");
   }
+  if (const std::string why = problem_of(device); !why.empty()) throw InputError(why);
   in_use = new Device(device);
 }
 

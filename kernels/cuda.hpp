@@ -17,11 +17,11 @@ struct CUstream_st;
 /// of a Staging.
 namespace curlew::cuda {
 
-/// Why there is no GPU to use, empty where there is one.
+/// Why there is no GPU to use, empty where there is one: of compute capability 7.5 or newer.
 std::string problem();
 int device_count();
-/// Makes `device` the process's GPU. Throws InputError where there is none of that number, or where another
-/// one is in use.
+/// Makes `device` the process's GPU. Throws InputError where there is none of that number, where it is too
+/// old, or where another one is in use.
 void select(int device);
 /// Name and number of the GPU in use, for messages and tables.
 std::string device_name();

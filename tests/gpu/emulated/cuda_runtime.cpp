@@ -316,6 +316,12 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int) {
   std::snprintf(properties->name, sizeof properties->name, "emulated GPU");
   return cudaSuccess;
 }
+cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int) {
+  const char* given = std::getenv("CURLEW_EMULATED_GPU_CAPABILITY");  // ten times what it is
+  const int capability = given == nullptr ? 90 : std::atoi(given);
+  *value = attribute == cudaDevAttrComputeCapabilityMajor ? capability / 10 : capability % 10;
+  return cudaSuccess;
+}
 cudaError_t cudaSetDevice(int) {
   return cudaSuccess;
 }
@@ -345,6 +351,7 @@ const char* cudaGetErrorName(cudaError_t status) {
 cudaError_t cudaMalloc(void** data, std::size_t bytes) {
   return ask([&](Gpu& gpu) {
     if (gpu.is_recording()) return gpu.spoil_recording();
+    if (gpu.is_broken()) return cudaErrorLaunchFailure;
     *data = DeviceMemory::get().allocate(bytes);
     return *data == nullptr ? cudaErrorMemoryAllocation : cudaSuccess;
   });

@@ -127,6 +127,24 @@ TEST(EmulatedGpu, finds_a_barrier_that_not_all_threads_come_to) {
   EXPECT_THAT(said_of<WaitInHalfOnCell>(), HasSubstr("has threads at different barriers"));
 }
 
+TEST(EmulatedGpu, a_kernel_that_failed_is_not_taken_for_a_lack_of_memory) {
+  said_of<ReadBeyondTheEndOnCell>();
+  try {
+    const Buffer<Real> more(Executor::cuda().space(), at(100 * cells));
+    FAIL() << "memory was allocated";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("touches 8 bytes that are not allocated"));
+  }
+}
+
+TEST(EmulatedGpu, is_none_to_use_where_it_is_older_than_the_kernels_allow) {
+  ::setenv("CURLEW_EMULATED_GPU_CAPABILITY", "70", 1);
+  EXPECT_THAT(cuda_problem(), HasSubstr("compute capability 7.0, and 7.5 (Turing) or more is needed"));
+  EXPECT_THROW(Executor::cuda(), InputError);
+  ::setenv("CURLEW_EMULATED_GPU_CAPABILITY", "75", 1);
+  EXPECT_EQ(cuda_problem(), "");
+}
+
 TEST(EmulatedGpuDeathTest, counts_what_kernels_read_and_write_once_a_launch) {
   const std::string path = testing::TempDir() + "emulated_gpu_traffic.csv";
   const auto run = [&] {
