@@ -11,6 +11,7 @@
 #include "app/heat_simulation.hpp"
 #include "app/load_case.hpp"
 #include "app/memory_estimate.hpp"
+#include "app/monitor_files.hpp"
 #include "app/progress.hpp"
 
 namespace curlew {
@@ -28,6 +29,9 @@ BackendResult run_on(const Executor& executor, const LoadedCase& loaded, std::op
   const Geometry& geometry = loaded.mesh->geometry();
   require_device_memory(executor, loaded);
   const std::unique_ptr<Simulation> simulation = make_simulation(executor, loaded);
+  const CaseSettings& settings = simulation->settings();
+  const MonitorFiles monitors(simulation->mesh(), settings.monitors, simulation->start_time(),
+                              settings.output.directory);
   simulation->start();
   BackendResult result;
   result.name =
@@ -37,6 +41,9 @@ BackendResult run_on(const Executor& executor, const LoadedCase& loaded, std::op
   for (; !simulation->finished() && (!steps || taken < *steps); ++taken) {
     simulation->advance();
     for (const auto& [name, report] : simulation->solves()) result.iterations += report.iterations;
+    if (const auto watched = simulation->watched()) {
+      simulation->observe(monitors.value(watched->name, *simulation->snapshot()));
+    }
   }
   executor.synchronise();
   result.seconds_per_step = (Progress::wall_seconds() - began) / static_cast<double>(taken);

@@ -59,7 +59,22 @@ std::string kept_rows(std::string_view rows, std::size_t time_column, double res
   return kept;
 }
 
+std::string text_of(const std::filesystem::path& path) {
+  std::stringstream text;
+  text << std::ifstream(path).rdbuf();
+  return std::move(text).str();
+}
+
 }  // namespace
+
+void require_same_columns(const std::filesystem::path& path, const std::vector<CsvColumn>& columns) {
+  if (!std::filesystem::exists(path) || text_of(path).starts_with(head(columns))) return;
+  throw InputError(
+      fmt::format("cannot continue '{}': its columns and units are not those of this run, which are '{}'; "
+                  "remove the file "
+                  "or choose another output directory",
+                  path.string(), units_of(columns)));
+}
 
 CsvWriter::CsvWriter(const std::filesystem::path& path, std::vector<CsvColumn> columns,
                      std::optional<double> restart_time)
@@ -68,17 +83,10 @@ CsvWriter::CsvWriter(const std::filesystem::path& path, std::vector<CsvColumn> c
   if (continues) {
     const auto time = std::ranges::find(columns_, "time", &CsvColumn::name);
     REQUIRE(time != columns_.end(), fmt::format("'{}' has no column 'time' to restart by", path_.string()));
-    std::stringstream text;
-    text << std::ifstream(path_).rdbuf();
-    const std::string start = head(columns_);
-    if (!text.view().starts_with(start)) {
-      throw InputError(fmt::format(
-          "cannot continue '{}': its columns and units are not those of this run, which are '{}'; remove "
-          "the file or choose another output directory",
-          path_.string(), units_of(columns_)));
-    }
+    require_same_columns(path_, columns_);
+    const std::string text = text_of(path_), start = head(columns_);
     write_file_atomically(
-        path_, start + kept_rows(text.view().substr(start.size()),
+        path_, start + kept_rows(std::string_view(text).substr(start.size()),
                                  static_cast<std::size_t>(time - columns_.begin()), *restart_time));
   }
   file_.reset(std::fopen(path_.c_str(), continues ? "abe" : "wbe"));

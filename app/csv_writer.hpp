@@ -17,13 +17,16 @@ struct CsvColumn {
   std::string unit;
 };
 
+/// Throws InputError if the file is there with other columns or units: a restart cannot continue it then.
+void require_same_columns(const std::filesystem::path& path, const std::vector<CsvColumn>& columns);
+
 /// A table that grows by a row now and then: `# units: time [s], …`, the names, then rows of numbers in the
 /// shortest form that reads back to the same bits. Every row is flushed.
 class CsvWriter {
  public:
   /// Starts a new file, or at a restart at `restart_time` [s] continues the one there from its rows with
   /// time <= restart_time (a column `time` is required then). Throws FileError naming the path and the cause,
-  /// and InputError if the file to continue has other columns.
+  /// and as require_same_columns() does.
   CsvWriter(const std::filesystem::path& path, std::vector<CsvColumn> columns,
             std::optional<double> restart_time = std::nullopt);
 

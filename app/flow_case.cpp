@@ -139,6 +139,7 @@ void FlowReader::read_time() {
     refuse_with_steady(section, std::array{"start", "end"});
     assign(time.tolerance, section.number("tolerance", {.allowed = Allowed::Positive, .unit = "1/s"}));
     assign(time.quantity, section.string("quantity"));
+    time.quantity_location = section.location("quantity");
     assign(time.max_steps, section.integer("max_steps", {.allowed = Allowed::Positive}));
   } else {
     read_start_and_end(section, time, true);
@@ -242,6 +243,7 @@ void FlowReader::read_initial() {
   std::error_code ignored;
   if (std::filesystem::is_regular_file(path, ignored)) {
     case_.initial_file = path;
+    case_.initial_file_location = section.location("file");
   } else {
     section.error("file", fmt::format("there is no file {} (the path is relative to the case file); expected "
                                       "the checkpoint_*.h5 of an earlier run",
@@ -591,6 +593,11 @@ FlowCase read_flow_case(const std::filesystem::path& path, std::span<const std::
                         Diagnostics& diagnostics) {
   const CaseFile file(path, overrides, diagnostics);
   return read_flow_case(file, {path.string(), 1}, path.parent_path(), diagnostics);
+}
+
+std::optional<NamedReference> watched_column(const FlowTimeSettings& time) {
+  if (!time.steady || time.quantity.find('.') == std::string::npos) return std::nullopt;
+  return NamedReference{time.quantity, time.quantity_location};
 }
 
 std::vector<std::array<NamedReference, 2>> periodic_pairs(const FlowCase& flow_case) {

@@ -30,6 +30,7 @@ struct FlowTimeSettings : TimeSettings {
   // What ends a steady run, which has no `end`:
   Real tolerance = 1e-6;              ///< the relative change of `quantity` per time falls below it [1/s]
   std::string quantity = "velocity";  ///< or "kinetic_energy", or MONITOR.COLUMN
+  Location quantity_location;         ///< in the case file
   std::int64_t max_steps = 100000;    ///< not converged by then
 };
 
@@ -52,6 +53,7 @@ struct FlowCase : CaseSettings {
   std::vector<FlowBoundarySettings> boundaries;
   VectorFunctionPointer initial_velocity;             ///< [m/s]; null: at rest
   std::optional<std::filesystem::path> initial_file;  ///< of an earlier run, instead; ready to open
+  Location initial_file_location;                     ///< in the case file
   /// What is wrong if the mesh turns out to have two dimensions, or three.
   std::vector<Diagnostic> wrong_in_two_dimensions, wrong_in_three_dimensions;
 };
@@ -68,6 +70,9 @@ FlowCase read_flow_case(const std::filesystem::path& path, std::span<const std::
 /// Reads it from an open file; relative paths start at `folder`.
 FlowCase read_flow_case(const CaseFile& file, Location location, const std::filesystem::path& folder,
                         Diagnostics& diagnostics);
+
+/// The MONITOR.COLUMN that ends a steady run; nothing where something else does.
+std::optional<NamedReference> watched_column(const FlowTimeSettings& time);
 
 /// The pairs of patches that [boundary.*] joins, each once, as first named.
 std::vector<std::array<NamedReference, 2>> periodic_pairs(const FlowCase& flow_case);

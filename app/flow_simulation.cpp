@@ -231,10 +231,8 @@ bool FlowSimulation::watches(const std::string& quantity) const {
   return settings_.time.steady && settings_.time.quantity == quantity;
 }
 
-std::optional<std::string> FlowSimulation::watched() const {
-  const std::string& quantity = settings_.time.quantity;
-  if (!settings_.time.steady || quantity.find('.') == std::string::npos) return std::nullopt;
-  return quantity;
+std::optional<NamedReference> FlowSimulation::watched() const {
+  return watched_column(settings_.time);
 }
 
 void FlowSimulation::start() {

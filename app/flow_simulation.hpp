@@ -37,7 +37,7 @@ class FlowSimulation final : public Simulation {
   bool reached_goal() const override { return !settings_.time.steady || detector_.steady(); }
   void advance() override;
   bool sound_after_failure() const override { return false; }
-  std::optional<std::string> watched() const override;
+  std::optional<NamedReference> watched() const override;
   void observe(Real value) override { detector_.observe(value, step_); }
 
   std::map<std::string, SolveReport> solves() const override { return report_.solves; }

@@ -39,7 +39,7 @@ class HeatSimulation final : public Simulation {
   bool reached_goal() const override { return true; }
   void advance() override;
   bool sound_after_failure() const override { return true; }
-  std::optional<std::string> watched() const override { return std::nullopt; }
+  std::optional<NamedReference> watched() const override { return std::nullopt; }
   void observe(Real) override {}
 
   std::map<std::string, SolveReport> solves() const override { return {{"temperature", report_}}; }

@@ -11,6 +11,7 @@
 #include "app/flow_simulation.hpp"
 #include "app/heat_simulation.hpp"
 #include "app/mesh_file.hpp"
+#include "app/monitor_files.hpp"
 #include "kernels/error.hpp"
 #include "mesh/partition.hpp"
 #include "mesh/periodic.hpp"
@@ -34,6 +35,35 @@ void check(const HeatCase& settings, const Mesh& mesh, Diagnostics& diagnostics)
 void check(const FlowCase& settings, const Mesh& mesh, Diagnostics& diagnostics) {
   check_against_mesh(settings, mesh.topology().dimension(), patch_names(mesh), mesh.topology().region_names(),
                      diagnostics);
+}
+
+std::optional<NamedReference> watched(const HeatCase&) {
+  return std::nullopt;
+}
+
+std::optional<NamedReference> watched(const FlowCase& settings) {
+  return watched_column(settings.time);
+}
+
+void check_initial_file(const HeatCase&, const Mesh&, Diagnostics&) {}
+
+void check_initial_file(const FlowCase& settings, const Mesh& mesh, Diagnostics& diagnostics) {
+  if (!settings.initial_file) return;
+  try {
+    require_checkpoint_of(flow_method_names[at(int(settings.method))], mesh,
+                          read_checkpoint(*settings.initial_file), settings.initial_file->string());
+  } catch (const InputError& error) {
+    diagnostics.error(settings.initial_file_location, error.what());
+  }
+}
+
+/// What takes the whole mesh to find out of a case that is sound otherwise: points outside the mesh, a column
+/// that no monitor writes, an initial state of another mesh.
+template <class Settings>
+void check_on_mesh(const Settings& settings, const Mesh& mesh, Diagnostics& diagnostics) {
+  check_initial_file(settings, mesh, diagnostics);
+  const MonitorFiles monitors(mesh, settings.monitors, settings.time.start, settings.output.directory);
+  if (const auto column = watched(settings)) monitors.require(*column);
 }
 
 /// The mesh that the model runs on.
@@ -125,6 +155,7 @@ LoadedCase load_case(const std::filesystem::path& path, std::span<const std::str
         Mesh mesh = in_parts ? make_mesh(read_mesh_part(settings.mesh.file, ranks->rank()), ranks)
                              : read_mesh(settings.mesh);
         check(settings, mesh, diagnostics);
+        if (!in_parts && diagnostics.empty()) check_on_mesh(settings, mesh, diagnostics);
         loaded.mesh = std::make_unique<const Mesh>(prepared(settings, std::move(mesh), diagnostics));
       } catch (const InputErrors& errors) {
         diagnostics.add(errors);

@@ -222,10 +222,19 @@ struct MonitorFiles::Monitor {
   Table table;
   std::unique_ptr<CsvWriter> series;  // null for a line, and where another rank writes
   bool is_series;                     // else a line, which has a file a time
+
+  std::filesystem::path file_in(const std::filesystem::path& directory) const {
+    return directory / (name + ".csv");
+  }
+  Columns columns_of_file() const {
+    Columns columns{{"time", "s"}};
+    append(columns, table.columns);
+    return columns;
+  }
 };
 
 MonitorFiles::MonitorFiles(const Mesh& mesh, std::span<const MonitorSettings> settings, Real start,
-                           const std::filesystem::path& directory, std::optional<Real> restart_time)
+                           const std::filesystem::path& directory)
     : start_(start), directory_(directory), writes_(mesh.domain().communicator().rank() == 0) {
   Diagnostics diagnostics;
   TableMaker make_table(mesh);
@@ -243,15 +252,24 @@ MonitorFiles::MonitorFiles(const Mesh& mesh, std::span<const MonitorSettings> se
     }
   }
   diagnostics.throw_if_any();
-  for (Monitor& monitor : monitors_) {
-    if (!monitor.is_series || !writes_) continue;
-    Columns columns = monitor.table.columns;
-    columns.insert(columns.begin(), {"time", "s"});
-    monitor.series = std::make_unique<CsvWriter>(directory_ / (monitor.name + ".csv"), columns, restart_time);
-  }
 }
 
 MonitorFiles::~MonitorFiles() = default;
+
+void MonitorFiles::require_continuable() const {
+  for (const Monitor& monitor : monitors_) {
+    if (monitor.is_series && writes_)
+      require_same_columns(monitor.file_in(directory_), monitor.columns_of_file());
+  }
+}
+
+void MonitorFiles::open(std::optional<Real> restart_time) {
+  for (Monitor& monitor : monitors_) {
+    if (!monitor.is_series || !writes_) continue;
+    monitor.series =
+        std::make_unique<CsvWriter>(monitor.file_in(directory_), monitor.columns_of_file(), restart_time);
+  }
+}
 
 void MonitorFiles::write(const Moment& moment, bool fields_are_written, Snapshot& snapshot) {
   for (Monitor& monitor : monitors_) {
@@ -272,12 +290,21 @@ void MonitorFiles::write(const Moment& moment, bool fields_are_written, Snapshot
   }
 }
 
+void MonitorFiles::require(const NamedReference& column) const {
+  try {
+    find(column.name);
+  } catch (const InputError& error) {
+    throw InputErrors(column.location, error.what());
+  }
+}
+
 std::function<double(Snapshot&)> MonitorFiles::find(const std::string& column) const {
   std::vector<std::string> valid;  // of the monitor named, or of all where none is
+  const std::string name = column.substr(0, column.rfind('.'));  // which may have points itself
   for (const Monitor& monitor : monitors_) {
     if (!monitor.is_series) continue;
     const Columns& columns = monitor.table.columns;
-    const bool named = column.starts_with(monitor.name + ".");
+    const bool named = monitor.name == name;
     if (named) valid.clear();
     for (std::size_t k = 0; k < columns.size(); ++k) {
       valid.push_back(monitor.name + "." + columns[k].name);

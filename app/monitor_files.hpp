@@ -43,13 +43,17 @@ class FlowSnapshot : public Snapshot {
 /// writes the files.
 class MonitorFiles {
  public:
-  /// Creates the files in `directory`, which is there, or at a restart from `restart_time` [s] continues
-  /// them. `start` [s]: of the run, from which intervals count. The mesh must outlive it. Throws InputErrors,
-  /// before any file is touched, for all points outside the mesh and all regions and patches that it does not
-  /// have; else as CsvWriter does.
+  /// Touches no file yet. `start` [s]: of the run, from which intervals count. The mesh must outlive it.
+  /// Throws InputErrors for all points outside the mesh and all regions and patches that it does not have.
   MonitorFiles(const Mesh& mesh, std::span<const MonitorSettings> settings, Real start,
-               const std::filesystem::path& directory, std::optional<Real> restart_time = std::nullopt);
+               const std::filesystem::path& directory);
   ~MonitorFiles();
+
+  /// Throws as require_same_columns() does for a file that a restart would continue.
+  void require_continuable() const;
+  /// Creates the files in the directory, which is there, or at a restart from `restart_time` [s] continues
+  /// them; to be called before write(). Throws as CsvWriter does.
+  void open(std::optional<Real> restart_time = std::nullopt);
 
   /// To be called for every state of the run, the initial one included; a steady run has one. Writes what is
   /// due; throws as CsvWriter does. `fields_are_written`: this is an output time, when lines without a
@@ -59,8 +63,8 @@ class MonitorFiles {
   /// The present value of "MONITOR.COLUMN". Throws InputError for one that is not there, naming those that
   /// are.
   double value(const std::string& column, Snapshot& snapshot) const { return find(column)(snapshot); }
-  /// Throws as value() does.
-  void require(const std::string& column) const { find(column); }
+  /// Throws InputErrors where value() would throw.
+  void require(const NamedReference& column) const;
 
   /// What was last written, by monitor and column (lines, which are tables, left out).
   const std::map<std::string, std::map<std::string, double>>& last_values() const { return last_values_; }

@@ -47,7 +47,13 @@ class Run {
     began_ = Progress::wall_seconds();
     for (const std::string& note : mesh_.notes()) progress_.note(note);
     install_signal_handlers();
+    Files files;
+    // What is wrong with the monitors shows before there is anything to lose.
     together(ranks_, [&] {
+      files.monitors.emplace(mesh_, settings_.monitors, simulation_.start_time(), directory_);
+    });
+    together(ranks_, [&] {
+      if (const auto watched = simulation_.watched()) files.monitors->require(*watched);
       if (writes()) make_directory(directory_);
     });
     std::optional<Real> restart_time;
@@ -58,7 +64,6 @@ class Run {
       finish({});
       throw;
     }
-    Files files;
     open(files, restart_time);
     int status = 0;
     try {
@@ -88,13 +93,21 @@ class Run {
   };
 
   void open(Files& files, std::optional<Real> restart_time) {
-    together(ranks_, [&] { files.fields.emplace(directory_, settings_.name, mesh_, restart_time); });
-    together(ranks_, [&] {
-      files.monitors.emplace(mesh_, settings_.monitors, simulation_.start_time(), directory_, restart_time);
-    });
+    const std::filesystem::path residuals = directory_ / "residuals.csv";
     const std::vector<CsvColumn> columns = simulation_.residual_columns();
     together(ranks_, [&] {
-      if (writes()) files.residuals.emplace(directory_ / "residuals.csv", columns, restart_time);
+      if (!writes() || !restart_time) return;
+      // All of them before the first one is changed.
+      require_same_columns(residuals, columns);
+      files.monitors->require_continuable();
+    });
+    together(ranks_, [&] { files.fields.emplace(directory_, settings_.name, mesh_, restart_time); });
+    together(ranks_, [&] {
+      if (!writes()) return;
+      std::error_code ignored;  // where it cannot be removed it cannot be written either, and that is told
+      std::filesystem::remove(directory_ / "summary.json", ignored);  // that of an earlier run
+      files.monitors->open(restart_time);
+      files.residuals.emplace(residuals, columns, restart_time);
     });
   }
 
@@ -138,7 +151,6 @@ class Run {
     const ScheduleSettings& output = settings_.output.schedule;
     const ScheduleSettings checkpoints{settings_.output.checkpoint, std::nullopt};
     const bool one_result = simulation_.one_result();
-    if (const auto watched = simulation_.watched()) files.monitors->require(*watched);
     if (!restarted && !one_result) {
       const Moment begin{simulation_.steps(), simulation_.time(), simulation_.time()};
       const auto snapshot = simulation_.snapshot();
@@ -156,7 +168,7 @@ class Run {
       if (files.residuals) files.residuals->write_row(residuals);
       const auto snapshot = simulation_.snapshot();
       if (const auto watched = simulation_.watched()) {
-        simulation_.observe(files.monitors->value(*watched, *snapshot));
+        simulation_.observe(files.monitors->value(watched->name, *snapshot));
       }
       asked = requests();
       const Moment now{simulation_.steps(), simulation_.time(), before};

@@ -55,7 +55,7 @@ class Simulation {
   /// Whether after an advance() that threw the state is that before it.
   virtual bool sound_after_failure() const = 0;
   /// "MONITOR.COLUMN" whose value observe() is to be told after each step; nothing: none.
-  virtual std::optional<std::string> watched() const = 0;
+  virtual std::optional<NamedReference> watched() const = 0;
   virtual void observe(Real value) = 0;
 
   // Of the last step:

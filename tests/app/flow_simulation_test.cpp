@@ -206,7 +206,7 @@ TEST_F(FlowRun, is_steady_when_what_is_watched_no_longer_changes) {
   }
   settings.time.quantity = "drag.cx";
   const auto watching = simulation();
-  EXPECT_EQ(watching->watched(), "drag.cx");
+  EXPECT_EQ(watching->watched().value().name, "drag.cx");
   watching->start();
   for (int k = 0; k < 11; ++k) {
     EXPECT_FALSE(watching->finished());

@@ -116,5 +116,10 @@ TEST_F(LoadCase, a_mesh_that_cannot_be_read_is_one_error_beside_those_of_the_cas
   EXPECT_THAT(errors_with({"mesh.file=\"nowhere.h5\""}), ElementsAre(HasSubstr("nowhere.h5 does not exist")));
 }
 
+TEST_F(LoadCase, reports_points_outside_the_mesh) {
+  EXPECT_THAT(errors_with({"monitor.far.type=\"probe\"", "monitor.far.points=[[0.5, 7, 0]]"}),
+              ElementsAre(AllOf(HasSubstr("command line: monitor 'far': point 0"), HasSubstr("7"))));
+}
+
 }  // namespace
 }  // namespace curlew::test

@@ -72,6 +72,7 @@ class MonitorFilesOnCube : public ::testing::Test {
   void write_one(const What& what) {
     const std::vector<MonitorSettings> settings{monitor("m", what)};
     MonitorFiles files(mesh_, settings, 0, directory_.path());
+    files.open();
     files.write({0, 0, 0}, false, snapshot_);
     last_values_ = files.last_values();
   }
@@ -131,6 +132,7 @@ TEST_F(MonitorFilesOnCube, lines_have_a_file_at_every_output_time) {
   const std::vector<MonitorSettings> settings{
       monitor("cut", LineSettings{{0, .5, .5}, {2, .5, .5}, 3, {temperature, gradient}})};
   MonitorFiles files(mesh_, settings, 0, directory_.path());
+  files.open();
   for (int step = 0; step <= 4; ++step) files.write({step, .5 * step, .5 * (step - 1)}, step == 3, snapshot_);
   EXPECT_EQ(directory_.names(), "cut_3.csv");
   EXPECT_THAT(read_text(directory_ / "cut_3.csv"), StartsWith("# time = 1.5 s; units: x [m],"));
@@ -145,6 +147,7 @@ TEST_F(MonitorFilesOnCube, schedules) {
   const std::vector<MonitorSettings> settings{monitor("steps", corner, {{}, 4}),
                                               monitor("seconds", corner, {0.25, {}}), monitor("all", corner)};
   MonitorFiles files(mesh_, settings, 0, directory_.path());
+  files.open();
   for (int step = 0; step <= 10; ++step) files.write({step, .1 * step, .1 * (step - 1)}, false, snapshot_);
   EXPECT_EQ(snapshot_.asked, 3 + 5 + 11);
   EXPECT_EQ(rows(directory_ / "steps.csv"), "time,p0_temperature\n0,303\n0.4,303\n0.8,303\n");
@@ -173,7 +176,8 @@ TEST_F(MonitorFilesOnCube, a_restarted_run_leaves_the_same_file) {
       monitor("m", ProbeSettings{{{.3, .3, .3}}, {temperature}}, {.2, {}})};
   const auto run = [&](const std::filesystem::path& directory, int from, int to,
                        std::optional<Real> restart_time) {
-    MonitorFiles files(mesh_, settings, 0, directory, restart_time);
+    MonitorFiles files(mesh_, settings, 0, directory);
+    files.open(restart_time);
     for (int step = from; step <= to; ++step) {
       CubeSnapshot snapshot(mesh_, std::sin(step));
       files.write({step, .1 * step, .1 * (step - 1)}, false, snapshot);

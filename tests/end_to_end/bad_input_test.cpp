@@ -135,6 +135,14 @@ TEST(FullDisk, names_file_and_cause_and_the_run_can_go_on_later) {
   EXPECT_TRUE(contents(folder / "out") == contents(folder / "whole"));
 }
 
+TEST(FullDisk, leaves_no_summary_of_an_earlier_run) {
+  const CaseFolder folder;
+  ASSERT_EQ(folder.run({}).status, 0);
+  const FullDisk full(1000);
+  EXPECT_EQ(folder.run({}).status, 2);
+  EXPECT_FALSE(std::filesystem::exists(folder / "out/summary.json"));
+}
+
 nlohmann::json summary_of(const OutputDirectory& folder) {
   return nlohmann::json::parse(read_text(folder / "out/summary.json"));
 }

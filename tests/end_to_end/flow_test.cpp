@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -69,6 +70,21 @@ TEST(FlowRun, has_the_same_bits_on_every_backend) {
   EXPECT_EQ(compared.status, 0) << compared.out << compared.error;
   EXPECT_THAT(compared.out, AllOf(HasSubstr("flux"), HasSubstr("pressure"),
                                   HasSubstr("all backends agree to the last bit")));
+}
+
+TEST(FlowRun, is_compared_until_what_it_watches_is_steady) {
+  const FlowFolder folder;
+  // Steady from its tenth step on, far from the last one.
+  folder.edit("end = 1\n", "steady = true\ntolerance = 1e9\nmax_steps = 1000\nquantity = \"drag.fx\"\n");
+  folder.edit("cos(2*t)", "1");
+  ASSERT_EQ(folder.run({}).status, 0);
+  const auto summary = summary_of(folder);
+  const Outcome compared = run_curlew(folder.path(), {"compare", "case.toml"});
+  EXPECT_EQ(compared.status, 0) << compared.error;
+  double iterations = 0;
+  for (const auto& [solve, mean] : summary.at("iterations").items()) iterations += mean.get<double>();
+  EXPECT_THAT(compared.out, HasSubstr(fmt::format(
+                                "{:>11}\n", std::llround(iterations * summary.at("steps").get<double>()))));
 }
 
 TEST(FlowCheck, finds_the_case_sound) {
@@ -164,6 +180,25 @@ TEST(FlowStart, goes_on_with_the_velocity_of_an_earlier_run) {
       1e-6);
 }
 
+TEST(FlowStart, from_a_file_that_does_not_fit_is_refused_at_its_line) {
+  const CaseFolder heat;
+  ASSERT_EQ(heat.run({"--steps", "2"}).status, 0);
+  const FlowFolder folder;
+  std::filesystem::copy(heat / "out/checkpoint_2.h5", folder / "heat.h5");
+  write_text(folder / "damaged.h5", read_text(folder / "heat.h5").substr(0, 5000));
+  folder.edit("velocity = [0, 0, 0]", "file = \"heat.h5\"");
+  const std::string place = fmt::format("error: case.toml:{}: ", line_of(folder / "case.toml", "heat.h5"));
+  for (const char* command : {"check", "run"}) {
+    const Outcome outcome = run_curlew(folder.path(), {command, "case.toml"});
+    EXPECT_EQ(outcome.status, 2);
+    EXPECT_THAT(outcome.error, AllOf(HasSubstr(place), HasSubstr("not of a classical-fractional-step run")));
+  }
+  folder.edit("heat.h5", "damaged.h5");
+  const Outcome outcome = run_curlew(folder.path(), {"check", "case.toml"});
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_THAT(outcome.error, AllOf(HasSubstr(place), HasSubstr("cannot restart from 'damaged.h5'")));
+}
+
 TEST(FlowSteady, stops_when_nothing_changes_any_more) {
   const FlowFolder folder;
   folder.edit("end = 1\n", "steady = true\ntolerance = 1e-3\nquantity = \"drag.fx\"\n");
@@ -192,10 +227,36 @@ TEST(FlowSteady, names_the_columns_there_are) {
   const FlowFolder folder;
   folder.edit("end = 1\n", "steady = true\nquantity = \"drag.cd\"\n");
   folder.edit("cos(2*t)", "1");
-  const Outcome run = folder.run({});
-  EXPECT_EQ(run.status, 2);
-  EXPECT_THAT(run.error,
-              AllOf(HasSubstr("\"drag.cd\""), HasSubstr("drag.cx, drag.cy"), Not(HasSubstr("centre."))));
+  for (const char* command : {"check", "run"}) {
+    const Outcome outcome = run_curlew(folder.path(), {command, "case.toml"});
+    EXPECT_EQ(outcome.status, 2);
+    EXPECT_THAT(outcome.error,
+                AllOf(HasSubstr(fmt::format("error: case.toml:{}: no monitor writes \"drag.cd\"",
+                                            line_of(folder / "case.toml", "drag.cd"))),
+                      HasSubstr("drag.cx, drag.cy"), Not(HasSubstr("centre."))));
+  }
+}
+
+TEST(FlowSteady, by_a_column_that_is_not_there_leaves_earlier_results_alone) {
+  const FlowFolder folder;
+  folder.edit("end = 1\n", "steady = true\nmax_steps = 3\n");
+  folder.edit("cos(2*t)", "1");
+  ASSERT_EQ(folder.run({}).status, 0);
+  const auto before = contents(folder / "out");
+  const auto summary = summary_of(folder);
+  EXPECT_EQ(folder.run({"--set", "time.quantity=drag.cd"}).status, 2);
+  EXPECT_TRUE(contents(folder / "out") == before);
+  EXPECT_EQ(summary_of(folder), summary);
+}
+
+TEST(FlowSteady, by_a_column_of_a_monitor_whose_name_goes_on_where_another_ends) {
+  const FlowFolder folder;
+  folder.edit("end = 1\n", "steady = true\nmax_steps = 3\nquantity = \"drag.top.fx\"\n");
+  folder.edit("cos(2*t)", "1");
+  folder.edit("[monitor.balance]",
+              "[monitor.\"drag.top\"]\ntype = \"forces\"\npatches = [\"top\"]\n"
+              "[monitor.balance]");
+  EXPECT_EQ(folder.run({}).status, 0);
 }
 
 TEST(FlowDiverged, at_the_start_leaves_a_summary_that_says_so) {

@@ -139,6 +139,24 @@ TEST(RestartFrom, a_directory_takes_the_last_whole_checkpoint_and_tells_of_damag
             read_checkpoint(folder / "whole/checkpoint_20.h5"));
 }
 
+TEST(RestartFrom, a_checkpoint_with_other_columns_leaves_all_files_alone) {
+  const CaseFolder folder;
+  ASSERT_EQ(folder.run({}).status, 0);
+  const auto before = contents(folder / "out");
+  // A monitor that comes after others, one that comes first, and the table of the run itself.
+  for (const char* change : {"monitor.sides.patches=[\"left\"]", "monitor.centre.fields=[\"temperature\"]"}) {
+    const Outcome refused = folder.run({"--restart", "out/checkpoint_15.h5", "--set", change});
+    EXPECT_EQ(refused.status, 2);
+    EXPECT_THAT(refused.error, HasSubstr("error: cannot continue 'out/"));
+    EXPECT_TRUE(contents(folder / "out") == before) << change;
+  }
+  const std::string residuals = read_text(folder / "out/residuals.csv");
+  write_text(folder / "out/residuals.csv", "of another run\n");
+  EXPECT_EQ(folder.run({"--restart", "out/checkpoint_15.h5"}).status, 2);
+  write_text(folder / "out/residuals.csv", residuals);
+  EXPECT_TRUE(contents(folder / "out") == before);
+}
+
 TEST(Kill, at_any_moment_leaves_whole_files_and_the_restart_comes_to_the_same_bytes) {
   const CheckpointedCase folder;
   expect_same_bytes_after_kills(folder, {.kills = 10, .seed = 11});
