@@ -8,6 +8,7 @@
 #include <memory>
 #include <span>
 
+#include "app/atomic_file.hpp"
 #include "app/checked_hdf5.hpp"
 #include "app/failure.hpp"
 #include "app/hdf5_file.hpp"
@@ -24,7 +25,9 @@ std::string file_name(std::int64_t step) {
   return fmt::format("checkpoint_{}.h5", step);
 }
 
-/// Checkpoints (or their leftover temporary files) in a directory, by step.
+constexpr std::string_view set_aside = ".h5.earlier";
+
+/// Checkpoints (or their leftover temporary files, or those set aside) in a directory, by step.
 std::map<std::int64_t, std::filesystem::path> files_by_step(const std::filesystem::path& directory,
                                                             std::string_view ending) {
   constexpr std::string_view start = "checkpoint_";
@@ -32,7 +35,8 @@ std::map<std::int64_t, std::filesystem::path> files_by_step(const std::filesyste
   std::error_code failure;
   for (const auto& entry : std::filesystem::directory_iterator(directory, failure)) {
     const std::string name = entry.path().filename().string();
-    if (!name.starts_with(start) || !name.ends_with(ending)) continue;
+    std::error_code gone;
+    if (!name.starts_with(start) || !name.ends_with(ending) || !entry.is_regular_file(gone)) continue;
     std::int64_t step = 0;
     const char* end = name.data() + name.size() - ending.size();
     const auto parsed = std::from_chars(name.data() + start.size(), end, step);
@@ -43,8 +47,9 @@ std::map<std::int64_t, std::filesystem::path> files_by_step(const std::filesyste
 
 void keep_last_two(const std::filesystem::path& directory, std::int64_t step) {
   std::error_code ignored;  // what cannot be deleted now is tried again after the next checkpoint
-  for (const auto& [other, path] : files_by_step(directory, ".h5.tmp"))
-    std::filesystem::remove(path, ignored);
+  for (const std::string_view ending : {std::string_view(".h5.tmp"), set_aside}) {
+    for (const auto& [other, path] : files_by_step(directory, ending)) std::filesystem::remove(path, ignored);
+  }
   const auto files = files_by_step(directory, ".h5");
   const auto current = files.find(step);
   for (auto file = files.begin(); file != files.end(); ++file) {
@@ -94,6 +99,17 @@ std::filesystem::path write_checkpoint(const std::filesystem::path& directory, c
   commit_checked(file, format);
   if (ranks.rank() == 0) keep_last_two(directory, checkpoint.step);
   return path;
+}
+
+void set_checkpoints_aside(const std::filesystem::path& directory) {
+  for (const auto& [step, path] : files_by_step(directory, ".h5")) {
+    std::error_code failure;
+    std::filesystem::rename(path, directory / fmt::format("checkpoint_{}{}", step, set_aside), failure);
+    if (failure) {
+      throw FileError(fmt::format("cannot rename '{}', a checkpoint of an earlier run: {}", path.string(),
+                                  failure.message()));
+    }
+  }
 }
 
 namespace {
@@ -172,8 +188,9 @@ std::optional<FoundCheckpoint> find_newest_valid_checkpoint(const std::filesyste
 }
 
 FoundCheckpoint find_checkpoint(const std::filesystem::path& path, const Communicator& ranks) {
+  std::error_code ignored;  // a path that cannot be looked at is none of a file either, which is told below
   const bool is_directory =
-      ranks.maximum(ranks.rank() == 0 && std::filesystem::is_directory(path) ? 1 : 0) > 0;
+      ranks.maximum(ranks.rank() == 0 && std::filesystem::is_directory(path, ignored) ? 1 : 0) > 0;
   if (!is_directory) return {path, read_checkpoint(path, ranks), {}};
   auto newest = find_newest_valid_checkpoint(path, ranks);
   together(ranks, [&] {

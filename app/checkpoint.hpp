@@ -28,12 +28,16 @@ struct Checkpoint {
 
 /// Writes `directory`/checkpoint_<step>.h5, by all ranks together, and returns its path. A kill at any moment
 /// leaves whole files only. Then keeps this one and the one before it and deletes the rest, also those of
-/// later steps: they belong to a run that this one replaces. Throws Error naming the path and the cause, on
-/// several ranks SharedFailure; the earlier ones are then untouched.
+/// later steps and those set aside: they belong to a run that this one replaces. Throws Error naming the path
+/// and the cause, on several ranks SharedFailure; the earlier ones are then untouched.
 ///
 /// The file is HDF5 behind a user block with a checksum (app/checked_hdf5.hpp).
 std::filesystem::path write_checkpoint(const std::filesystem::path& directory, const Checkpoint& checkpoint,
                                        const Communicator& ranks = *one_rank());
+
+/// Puts .earlier behind the names of all checkpoints in `directory`: a run starts there to which they do not
+/// belong. They are of use until it has one of its own.
+void set_checkpoints_aside(const std::filesystem::path& directory);
 
 /// Verifies a checkpoint and reads it, by all ranks together; arrays are read when they are asked for, and
 /// the file stays open till then. Throws InputError naming the file and the damage, on several ranks

@@ -106,9 +106,19 @@ class Run {
       if (!writes()) return;
       std::error_code ignored;  // where it cannot be removed it cannot be written either, and that is told
       std::filesystem::remove(directory_ / "summary.json", ignored);  // that of an earlier run
+      if (!goes_on_from(directory_)) set_checkpoints_aside(directory_);
       files.monitors->open(restart_time);
       files.residuals.emplace(residuals, columns, restart_time);
     });
+  }
+
+  /// Whether it is a checkpoint in `directory` that the run goes on from.
+  bool goes_on_from(const std::filesystem::path& directory) const {
+    if (!options_.restart) return false;
+    std::error_code ignored;
+    const std::filesystem::path from = std::filesystem::absolute(*options_.restart);
+    const bool is_directory = std::filesystem::is_directory(from, ignored);
+    return std::filesystem::equivalent(is_directory ? from : from.parent_path(), directory, ignored);
   }
 
   /// What was asked of any rank since the last step.
@@ -141,7 +151,17 @@ class Run {
     const Checkpoint& checkpoint = found.checkpoint;
     const std::string path = found.path.string();
     // What all ranks find; resume() may find more on one of them.
-    together(ranks_, [&] { require_checkpoint_of(simulation_.model(), mesh_, checkpoint, path); });
+    together(ranks_, [&] {
+      require_checkpoint_of(simulation_.model(), mesh_, checkpoint, path);
+      const auto end = simulation_.end_time();
+      // The end itself is reached but for round-off.
+      if (end && checkpoint.time - *end > 1e-9 * (*end - simulation_.start_time())) {
+        throw InputError(fmt::format(
+            "{}: the checkpoint is of {:.9g} s, after the end of [time], {:.9g} s; set a later end, "
+            "or restart from an earlier checkpoint",
+            path, checkpoint.time, *end));
+      }
+    });
     simulation_.resume(checkpoint, path);
     return checkpoint.time;
   }

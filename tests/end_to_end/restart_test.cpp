@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <csignal>
 
 #include "app/checkpoint.hpp"
 #include "mesh/cell_shapes.hpp"
@@ -15,6 +16,7 @@ namespace {
 
 using testing::AllOf;
 using testing::HasSubstr;
+using testing::Not;
 using testing::StartsWith;
 
 struct Restarted {
@@ -99,7 +101,9 @@ TEST(RestartFrom, a_damaged_checkpoint_is_refused_and_leaves_the_results_alone) 
   write_text(folder / "flipped.h5", flipped);
   const auto before = contents(folder / "out");
   std::filesystem::create_directory(folder / "empty");
-  for (const char* name : {"cut.h5", "flipped.h5", "missing.h5", "case.toml", "box.h5", "empty"}) {
+  const std::string too_long(300, 'x');
+  for (const auto& name : {std::string("cut.h5"), std::string("flipped.h5"), std::string("missing.h5"),
+                           std::string("case.toml"), std::string("box.h5"), std::string("empty"), too_long}) {
     const Outcome refused = folder.run({"--restart", name});
     EXPECT_EQ(refused.status, 2) << name;
     EXPECT_THAT(refused.error, AllOf(HasSubstr("error: cannot restart from"), HasSubstr(name)));
@@ -116,6 +120,15 @@ TEST(RestartFrom, another_time_step_is_refused) {
     EXPECT_THAT(refused.error, AllOf(HasSubstr("out/checkpoint_5.h5"), HasSubstr("0.25 s"),
                                      HasSubstr("[time] start and step")));
   }
+}
+
+TEST(RestartFrom, a_checkpoint_after_the_end_is_refused) {
+  const CaseFolder folder;
+  ASSERT_EQ(folder.run({"--steps", "10"}).status, 0);
+  const Outcome refused = folder.run({"--restart", "out/checkpoint_10.h5", "--set", "time.end=0.3"});
+  EXPECT_EQ(refused.status, 2);
+  EXPECT_THAT(refused.error, AllOf(HasSubstr("the checkpoint is of 0.5 s, after the end of [time], 0.3 s"),
+                                   Not(HasSubstr("bug"))));
 }
 
 TEST(RestartFrom, a_directory_takes_the_last_whole_checkpoint_and_tells_of_damage) {
@@ -155,6 +168,35 @@ TEST(RestartFrom, a_checkpoint_with_other_columns_leaves_all_files_alone) {
   EXPECT_EQ(folder.run({"--restart", "out/checkpoint_15.h5"}).status, 2);
   write_text(folder / "out/residuals.csv", residuals);
   EXPECT_TRUE(contents(folder / "out") == before);
+}
+
+TEST(RestartFrom, a_directory_never_goes_on_with_the_run_before_the_last) {
+  const CaseFolder folder;
+  ASSERT_EQ(folder.run({"--steps", "12"}).status, 0);
+  const Checkpoint earlier = read_checkpoint(folder / "out/checkpoint_12.h5");
+  {
+    Program program(folder.path(), {"run", "case.toml", "--quiet", "--set", "time.step=1e-6"});
+    ASSERT_TRUE(program.wait_until(
+        [&] { return read_text(folder / "out/residuals.csv").find("\n2,2e-06,") != std::string::npos; }));
+    program.send(SIGKILL);
+    program.wait();
+  }
+  const Outcome refused = folder.run({"--restart", "out"});
+  EXPECT_EQ(refused.status, 2);
+  EXPECT_THAT(refused.error, HasSubstr("no checkpoint_*.h5 in this directory"));
+  // It is there till the new run has one of its own.
+  EXPECT_EQ(read_checkpoint(folder / "out/checkpoint_12.h5.earlier"), earlier);
+  ASSERT_EQ(folder.run({"--steps", "2"}).status, 0);
+  EXPECT_FALSE(std::filesystem::exists(folder / "out/checkpoint_12.h5.earlier"));
+}
+
+TEST(RestartFrom, another_directory_leaves_no_checkpoint_of_the_run_before) {
+  const CaseFolder folder;
+  ASSERT_EQ(folder.run({"--steps", "3"}).status, 0);
+  ASSERT_EQ(folder.run({"--output", "other", "--steps", "5"}).status, 0);
+  ASSERT_EQ(folder.run({"--restart", "other", "--steps", "1"}).status, 0);
+  EXPECT_FALSE(std::filesystem::exists(folder / "out/checkpoint_3.h5"));
+  EXPECT_TRUE(std::filesystem::exists(folder / "out/checkpoint_6.h5"));
 }
 
 TEST(Kill, at_any_moment_leaves_whole_files_and_the_restart_comes_to_the_same_bytes) {
