@@ -31,7 +31,7 @@ void install_signal_handlers() {
   action.sa_handler = take_signal;
   action.sa_flags = SA_RESTART;  // a file being written is not disturbed
   for (const int signal : {SIGINT, SIGTERM, SIGUSR1}) sigaction(signal, &action, nullptr);
-  std::signal(SIGXFSZ, SIG_IGN);
+  for (const int signal : {SIGXFSZ, SIGPIPE}) std::signal(signal, SIG_IGN);
 }
 
 int stop_requested() {

@@ -5,7 +5,7 @@ namespace curlew {
 
 /// From here on SIGINT (Ctrl-C) and SIGTERM ask for a stop and SIGUSR1 for a checkpoint instead of ending the
 /// process. A second SIGINT ends it at once. A write beyond a limit on the size of files (ulimit -f) fails as
-/// on a full disk.
+/// on a full disk, and what is told to a reader that has gone is lost: neither ends the process.
 void install_signal_handlers();
 
 /// The exit status if a stop has been asked for, by the first such signal: 130 (SIGINT) or 143 (SIGTERM);

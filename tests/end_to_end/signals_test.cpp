@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <csignal>
+#include <cstdlib>
 
 #include "app/checkpoint.hpp"
 #include "tests/end_to_end/program.hpp"
@@ -50,6 +51,15 @@ TEST(CheckpointSignal, writes_one_and_goes_on) {
   program.send(SIGTERM);
   EXPECT_EQ(program.wait().status, 143);
   EXPECT_GT(find_newest_valid_checkpoint(folder / "out")->checkpoint.step, first.step);
+}
+
+TEST(Reader, of_what_is_told_may_leave) {
+  const CaseFolder folder;
+  // The reader is gone before the program has begun to tell.
+  const std::string line =
+      fmt::format("cd '{}' && '{}' run case.toml 2>&1 | true", folder.path().string(), CURLEW_PROGRAM);
+  EXPECT_EQ(std::system(line.c_str()), 0);
+  EXPECT_THAT(read_text(folder / "out/summary.json"), HasSubstr(R"("status": "done")"));
 }
 
 }  // namespace
