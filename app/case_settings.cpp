@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <limits>
 #include <system_error>
 #include <utility>
 
@@ -271,6 +273,16 @@ std::optional<Real> read_step(const Section& section, std::string_view key, cons
   if (step && duration > 0 && *step > duration) {
     section.error(key, fmt::format("the {} of [time], {} s, is longer than the whole run of {} s", key, *step,
                                    duration));
+  }
+  // Times have some 16 digits, and steps are counted.
+  constexpr Real most_steps = 1e15;
+  const Real latest = std::max(std::abs(time.start), std::abs(time.end));
+  const Real shortest =
+      std::max(std::numeric_limits<Real>::epsilon() * latest, std::max(duration, Real(0)) / most_steps);
+  if (step && *step < shortest) {
+    section.error(key, fmt::format("the {} of [time], {} s, is too short: times up to {} s have some 16 "
+                                   "digits; use more than {:.1e} s",
+                                   key, *step, latest, shortest));
   }
   return step;
 }

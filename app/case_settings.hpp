@@ -164,7 +164,7 @@ CaseSettings read_case_settings(const Section& root, Location location, const st
 void read_start_and_end(const Section& section, TimeSettings& time, bool end_required);
 
 /// The length of a time step or of the longest one, at `key` of [time]; not longer than the run from start to
-/// end, where `end` is after `start`.
+/// end, where `end` is after `start`, and long enough for times to tell steps apart.
 std::optional<Real> read_step(const Section& section, std::string_view key, const TimeSettings& time,
                               bool required);
 
