@@ -119,6 +119,15 @@ FluxSettings read_flux(const Section& section, const ModelOffer& offer) {
   FluxSettings flux;
   flux.flow = offer.flow;
   assign(flux.patches, section.names("patches", {.required = true}));
+  for (const NamedReference& patch : flux.patches) {
+    if (patch.name == "time" || patch.name == "total") {
+      section.error(
+          "patches",
+          fmt::format("patches of {} cannot have \"{}\", which is the name of another column of its "
+                      "table; rename the patch in the mesh",
+                      section.title(), patch.name));
+    }
+  }
   section.choice("field", std::span(&offer.flow.field, 1));
   return flux;
 }
@@ -146,18 +155,34 @@ TimeAverageSettings read_time_average(const Section& section, const ModelOffer& 
   return average;
 }
 
+/// Names begin those of files.
+bool fits_file_name(const std::string& name) {
+  return !name.empty() && name.front() != '.' && name.size() <= 100 &&
+         std::all_of(name.begin(), name.end(), [](char c) {
+           return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+                  c == '-' || c == '.';
+         });
+}
+
+constexpr const char* fit_names = "up to 100 letters, digits, _, - and . (not first)";
+
+/// Without a name that of the file counts.
+std::string read_name(const Section& root, const Location& location, Diagnostics& diagnostics) {
+  const Section section = root.table("case");
+  const auto given = section.string("name");
+  const std::string name = given.value_or(std::filesystem::path(location.file).stem().string());
+  if (fits_file_name(name)) return name;
+  diagnostics.error(given ? section.location("name") : location,
+                    fmt::format("the case name \"{}\"{} becomes a file name: {} {}", name,
+                                given ? "" : ", which is that of the file,",
+                                given ? "use" : "give another one as name of [case], of", fit_names));
+  return "case";
+}
+
 /// Monitors become files NAME.csv beside those of the run itself.
-void check_file_name(const Section& section, const std::string& name) {
-  const bool fit = !name.empty() && name.front() != '.' && name.size() <= 100 &&
-                   std::all_of(name.begin(), name.end(), [](char c) {
-                     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                            c == '_' || c == '-' || c == '.';
-                   });
-  if (!fit) {
-    section.error(
-        "", fmt::format("the monitor name \"{}\" becomes a file name: use up to 100 letters, digits, _, - "
-                        "and . (not first)",
-                        name));
+void check_monitor_name(const Section& section, const std::string& name) {
+  if (!fits_file_name(name)) {
+    section.error("", fmt::format("the monitor name \"{}\" becomes a file name: use {}", name, fit_names));
   } else if (name == "residuals") {
     section.error(
         "", "the monitor name \"residuals\" is taken: the run writes residuals.csv itself; choose another");
@@ -188,7 +213,7 @@ std::vector<MonitorSettings> read_monitors(const Section& root, const ModelOffer
   std::vector<MonitorSettings> monitors;
   for (const auto& [name, section] : root.tables("monitor")) {
     MonitorSettings monitor{name, section.location(), {}, {}};
-    check_file_name(section, name);
+    check_monitor_name(section, name);
     const auto position = section.choice("type", offer.monitors, {.required = true});
     if (!position) {
       section.ignore_others();
@@ -248,8 +273,7 @@ CaseSettings read_case_settings(const Section& root, Location location, const st
                                 const ModelOffer& offer, bool one_result, Diagnostics& diagnostics) {
   CaseSettings settings;
   settings.location = std::move(location);
-  settings.name = root.table("case").string("name").value_or(
-      std::filesystem::path(settings.location.file).stem().string());
+  settings.name = read_name(root, settings.location, diagnostics);
   read_mesh(root, settings.mesh, folder);
   settings.output = read_output(root, folder, offer, one_result);
   settings.monitors = read_monitors(root, offer, one_result, diagnostics);

@@ -18,9 +18,21 @@ namespace curlew {
 
 namespace {
 
+/// As CSV has it (RFC 4180): in quotes where a comma or a quote would be taken for CSV's own.
+std::string cell(const std::string& name) {
+  if (name.find_first_of(",\"\r\n") == std::string::npos) return name;
+  std::string quoted(1, '"');
+  for (const char c : name) quoted.append(c == '"' ? 2 : 1, c);
+  quoted.push_back('"');
+  return quoted;
+}
+
 std::string names_line(const std::vector<CsvColumn>& columns) {
   std::string line;
-  for (const CsvColumn& column : columns) line += (line.empty() ? "" : ",") + column.name;
+  for (const CsvColumn& column : columns) {
+    if (!line.empty()) line += ',';
+    line += cell(column.name);
+  }
   return line + "\n";
 }
 

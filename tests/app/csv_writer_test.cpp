@@ -91,6 +91,12 @@ TEST(CsvWriter, a_file_with_other_columns_is_not_continued) {
   EXPECT_EQ(read_text(directory / "a.csv"), before);
 }
 
+TEST(CsvWriter, names_with_commas_and_quotes_are_one_cell) {
+  const OutputDirectory directory;
+  { const CsvWriter writer(directory / "a.csv", {{"time", "s"}, {"a,b", "W"}, {"the \"hot\" side", "W"}}); }
+  EXPECT_THAT(read_text(directory / "a.csv"), HasSubstr("\ntime,\"a,b\",\"the \"\"hot\"\" side\"\n"));
+}
+
 TEST(CsvWriter, errors_name_path_and_cause) {
   EXPECT_THAT(message_of<Error>([] { CsvWriter("/proc/missing/a.csv", columns); }),
               HasSubstr("cannot write '/proc/missing/a.csv': No such file or directory"));

@@ -183,6 +183,17 @@ conductivity = 45
   EXPECT_EQ(heat_case.materials.at(0).density, 0);
 }
 
+TEST(HeatCase, IsNamedAsItsFileWhereThatIsAFitName) {
+  Diagnostics diagnostics;
+  const CaseFile file(minimal, "my/slab of \xE9.toml", {}, diagnostics);
+  read_heat_case(file, {"my/slab of \xE9.toml", 1}, CURLEW_ERRORS_DIRECTORY, diagnostics);
+  ASSERT_EQ(diagnostics.sorted().size(), 1u);
+  EXPECT_EQ(diagnostics.sorted()[0].location.line, 1);
+  EXPECT_THAT(diagnostics.sorted()[0].message,
+              testing::HasSubstr(
+                  "which is that of the file, becomes a file name: give another one as name of [case]"));
+}
+
 TEST(HeatCase, OverridesWin) {
   const HeatCase heat_case =
       read(minimal, {"mesh.order=none", "material.solid.source=2*x", "boundary.left.type=insulated"});
