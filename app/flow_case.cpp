@@ -195,11 +195,12 @@ std::vector<Expression> FlowReader::read_vector(const Section& section, std::str
   if (!may_depend_on_time) {
     refuse_time(section, key, std::ranges::any_of(*components, &Expression::depends_on_time));
   }
-  if (const Expression& z = components->back(); z.is_constant() && z.constant() != 0) {
+  if (const Expression& z = components->back(); !is_zero(z)) {
     only_in_space(section, key,
                   fmt::format("the mesh has two dimensions: the z component of {} of {} must "
                               "be 0, not {}",
-                              key, section.title(), z.constant()));
+                              key, section.title(),
+                              z.is_constant() ? fmt::format("{}", z.constant()) : "an expression"));
   }
   return *components;
 }
@@ -469,7 +470,7 @@ void FlowReader::check_periodic() const {
   }
 }
 
-/// Patches that monitors name must be what they look at.
+/// Patches that monitors name must be what they look at, and averages begin within the run.
 void FlowReader::check_monitors() {
   const auto inside = [&](const std::string& patch) {
     return std::ranges::any_of(case_.boundaries, [&](const FlowBoundarySettings& b) {
@@ -478,6 +479,14 @@ void FlowReader::check_monitors() {
     });
   };
   for (const MonitorSettings& monitor : case_.monitors) {
+    const auto* average = std::get_if<TimeAverageSettings>(&monitor.what);
+    const FlowTimeSettings& time = case_.time;
+    if (average && average->start && time.start < time.end && *average->start >= time.end) {
+      diagnostics_.error(monitor.location,
+                         fmt::format("the start of [monitor.{}], {} s, must come before the end "
+                                     "of [time], {} s",
+                                     monitor.name, *average->start, time.end));
+    }
     const auto* flux = std::get_if<FluxSettings>(&monitor.what);
     const auto* forces = std::get_if<ForcesSettings>(&monitor.what);
     if (!flux && !forces) continue;

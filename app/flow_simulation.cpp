@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <utility>
 
 #include "app/failure.hpp"
@@ -142,6 +143,15 @@ class PresentFlow final : public FlowSnapshot {
     return values;
   }
 
+  /// Means are no numbers before there is anything to average.
+  template <class T>
+  static std::vector<T> known(const FlowSimulation::FlowAverage& average, std::vector<T> means) {
+    if (average.face_velocity.duration() == 0) {
+      for (T& mean : means) mean *= std::numeric_limits<Real>::quiet_NaN();
+    }
+    return means;
+  }
+
   Values make(const std::string& name) {
     const Mesh& mesh = flow_.mesh();
     if (name == "velocity") return at_centroids(flow_.face_velocity());
@@ -156,10 +166,11 @@ class PresentFlow final : public FlowSnapshot {
     }
     if (name == "streamfunction") return NodeValues{streamfunction(mesh, flow_.flux().to_host())};
     for (const auto& average : averages_) {
-      if (name == average.name + "_velocity") return at_centroids(average.face_velocity.mean());
-      if (name == average.name + "_pressure") return in_pascal(average.pressure.mean());
+      if (name == average.name + "_velocity")
+        return known(average, at_centroids(average.face_velocity.mean()));
+      if (name == average.name + "_pressure") return known(average, in_pascal(average.pressure.mean()));
       if (name == average.name + "_vorticity") {
-        return vorticity(gradient(average.face_velocity.mean())).to_host();
+        return known(average, vorticity(gradient(average.face_velocity.mean())).to_host());
       }
     }
     throw Error("a flow has no field '" + name + "'");

@@ -131,6 +131,10 @@ TEST_F(FlowRun, averages_in_time_weigh_steps_by_their_length_from_their_start_on
                                    FieldDescription{"late_velocity", "m/s", 3},
                                    FieldDescription{"late_pressure", "Pa", 1}));
   run->start();
+  run->advance();
+  EXPECT_NEAR(value(*run, "all_velocity"), 1 + 1. / 8, 1e-14);
+  for (const char* name : {"late_velocity", "late_pressure"})
+    EXPECT_TRUE(std::isnan(value(*run, name))) << name;
   run_to_end(*run);
   // Values at the ends of the steps: the mean of k / 8 over k = 1…8, and over k = 5…8.
   EXPECT_NEAR(value(*run, "all_velocity"), 1 + 4.5 / 8, 1e-14);
