@@ -121,7 +121,9 @@ void HeatSimulation::resume(const Checkpoint& checkpoint, const std::string& pat
     if (std::abs(checkpoint.time - expected) > 1e-6 * time.step) {
       throw InputError(fmt::format(
           "{}: the checkpoint is of step {} at {:.9g} s, but [time] start and step put that step at {:.9g} "
-          "s; restart with those that it was written with",
+          "s; restart with those that it was written with, or, where an end made that step a shorter one, "
+          "from "
+          "the checkpoint before it",
           path, checkpoint.step, checkpoint.time, expected));
     }
   }
@@ -164,23 +166,29 @@ std::vector<double> HeatSimulation::residuals() const {
           balance.imbalance()};
 }
 
+const std::string& HeatSimulation::heat_flow_unit() const {
+  const FlowDescription& flow = heat_offer().flow;
+  return mesh_.topology().dimension() == 2 ? flow.unit_in_a_plane : flow.unit;
+}
+
 std::vector<CsvColumn> HeatSimulation::residual_columns() const {
   return {{"step", "1"},
           {"time", "s"},
           {"dt", "s"},
           {"temperature_iterations", "1"},
           {"temperature_residual", "1"},
-          {"heat_outflow", "W"},
-          {"heat_source", "W"},
-          {"heat_stored", "W"},
-          {"heat_imbalance", "W"}};
+          {"heat_outflow", heat_flow_unit()},
+          {"heat_source", heat_flow_unit()},
+          {"heat_stored", heat_flow_unit()},
+          {"heat_imbalance", heat_flow_unit()}};
 }
 
 std::vector<ProgressItem> HeatSimulation::progress() const {
   const HeatBalance& balance = heat_.balance();
   return {{"iterations", std::to_string(report_.iterations)},
           {"residual", fmt::format("{:.1e}", report_.residual)},
-          {"heat imbalance", fmt::format("{:.1e} of {:.3g} W", balance.imbalance(), balance.throughput())}};
+          {"heat imbalance",
+           fmt::format("{:.1e} of {:.3g} {}", balance.imbalance(), balance.throughput(), heat_flow_unit())}};
 }
 
 std::unique_ptr<Snapshot> HeatSimulation::snapshot() const {
@@ -190,8 +198,9 @@ std::unique_ptr<Snapshot> HeatSimulation::snapshot() const {
 std::string HeatSimulation::conclusion() const {
   if (!settings_.time.steady) return "";
   const HeatBalance& balance = heat_.balance();
-  return fmt::format("steady state in {} iterations, residual {:.2e}; heat balance {:.3e} W of {:.6g} W",
-                     report_.iterations, report_.residual, balance.imbalance(), balance.throughput());
+  return fmt::format("steady state in {} iterations, residual {:.2e}; heat balance {:.3e} {} of {:.6g} {}",
+                     report_.iterations, report_.residual, balance.imbalance(), heat_flow_unit(),
+                     balance.throughput(), heat_flow_unit());
 }
 
 }  // namespace curlew

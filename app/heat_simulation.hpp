@@ -55,6 +55,8 @@ class HeatSimulation final : public Simulation {
   const HeatDiffusion& heat() const { return heat_; }
 
  private:
+  const std::string& heat_flow_unit() const;
+
   HeatCase settings_;
   const Mesh& mesh_;
   HeatDiffusion heat_;

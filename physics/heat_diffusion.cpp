@@ -444,6 +444,11 @@ void HeatDiffusion::begin(Real time, std::int64_t steps) {
   history_.reset();
   assemble(time);
   compute_inflow();
+  balance_ = {patch_outflow_, source_, 0};
+  for (std::size_t p = 0; p < balance_.outflow.size(); ++p) {
+    if (std::holds_alternative<FixedTemperature>(settings_.boundaries[p]))
+      balance_.outflow[p] = std::numeric_limits<Real>::quiet_NaN();
+  }
 }
 
 RunState HeatDiffusion::state() const {
@@ -632,9 +637,9 @@ SolveReport HeatDiffusion::solve_steady() {
     }
     if (std::abs(total) > 1e-10 * size) {
       throw InputError(
-          fmt::format("there is no steady state: {:.6g} W enter a part of the domain that has no patch of "
+          fmt::format("there is no steady state: {:.6g} {} enter a part of the domain that has no patch of "
                       "type temperature or convection to leave through; add one, or run in time",
-                      total));
+                      total, mesh_.topology().dimension() == 2 ? "W/m" : "W"));
     }
   }
   copy(temperature_, previous_);

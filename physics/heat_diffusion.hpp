@@ -49,7 +49,9 @@ struct HeatSettings {
   Preconditioning preconditioning = Preconditioning::Multigrid;
 };
 
-/// Where heat went, on average over the last step (at the end of it, for a steady solve).
+/// Where heat went, on average over the last step (at the end of it, for a steady solve). Before the first
+/// step what flows at its beginning, and not-a-number through patches of given temperature: what it takes to
+/// bring them there is for the step to tell.
 struct HeatBalance {
   std::vector<Real> outflow;  ///< through each patch, outward [W]
   Real source = 0;            ///< released inside [W]

@@ -62,6 +62,19 @@ TEST(RestartAgain, from_an_earlier_checkpoint_replaces_what_came_after) {
   expect_same_files(folder / "whole", folder / "out");
 }
 
+TEST(RestartAgain, to_a_later_end_starts_before_a_step_that_the_end_made_shorter) {
+  const CaseFolder folder;
+  ASSERT_EQ(folder.run({"--set", "time.end=0.48"}).status, 0);
+  const Outcome refused = folder.run({"--restart", "out/checkpoint_10.h5"});
+  EXPECT_EQ(refused.status, 2);
+  EXPECT_THAT(refused.error,
+              HasSubstr("where an end made that step a shorter one, from the checkpoint before it"));
+  ASSERT_EQ(folder.run({"--restart", "out/checkpoint_5.h5"}).status, 0);
+  ASSERT_EQ(folder.run({"--output", "whole"}).status, 0);
+  EXPECT_EQ(read_checkpoint(folder / "out/checkpoint_20.h5"),
+            read_checkpoint(folder / "whole/checkpoint_20.h5"));
+}
+
 TEST(RestartAgain, from_the_end_changes_nothing) {
   const CaseFolder folder;
   ASSERT_EQ(folder.run({}).status, 0);

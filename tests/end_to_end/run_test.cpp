@@ -81,6 +81,7 @@ TEST(Outputs, of_a_run_in_time) {
   ASSERT_EQ(sides.size(), 2 + 11u);
   EXPECT_THAT(sides[0], StartsWith("# units: time [s], left [W/m], right [W/m], bottom [W/m], total [W/m]"));
   EXPECT_EQ(sides[1], "time,left,right,bottom,total");
+  EXPECT_THAT(sides[2], StartsWith("0,nan,"));  // through a given temperature, before there is a step
   EXPECT_EQ(lines_of(folder / "out/centre.csv")[1],
             "time,p0_temperature,p0_heat_flux_x,p0_heat_flux_y,p0_heat_flux_z,p1_temperature,"
             "p1_heat_flux_x,p1_heat_flux_y,p1_heat_flux_z");
@@ -95,7 +96,7 @@ TEST(Outputs, of_a_run_in_time) {
   EXPECT_EQ(middle[1], "x,y,z,temperature");
   const auto residuals = lines_of(folder / "out/residuals.csv");
   ASSERT_EQ(residuals.size(), 2 + 20u);
-  EXPECT_THAT(residuals[0], StartsWith("# units: "));
+  EXPECT_THAT(residuals[0], AllOf(StartsWith("# units: "), HasSubstr("heat_imbalance [W/m]")));
   EXPECT_THAT(residuals[1], StartsWith("step,time,dt,temperature_iterations,temperature_residual,"));
   EXPECT_THAT(residuals[2], StartsWith("1,0.05,0.05,"));
 

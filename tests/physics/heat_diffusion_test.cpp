@@ -241,6 +241,27 @@ TEST(HeatDiffusion, plane_wall_with_flux_on_one_side_and_convection_on_the_other
   }
 }
 
+TEST(HeatDiffusion, knows_at_the_start_what_flows_but_through_given_temperatures) {
+  const Mesh mesh(make_box(CellType::Triangle, {3, 2, 1}));
+  HeatSettings settings = settings_for(mesh, material(3, 1), Insulated{});
+  set_boundary(settings, mesh, "left", HeatFlux{constant(1000)});
+  set_boundary(settings, mesh, "top", Convection{constant(10), constant(400)});
+  set_boundary(settings, mesh, "right", FixedTemperature{constant(300)});
+  HeatDiffusion heat(Executor::serial(), mesh, settings);
+  heat.start(*constant(300), 0);
+  for (std::size_t p = 0; p < mesh.topology().patches().size(); ++p) {
+    const std::string& name = mesh.topology().patches()[p].name;
+    const Real flow = heat.balance().outflow[p];
+    if (name == "right") {
+      EXPECT_TRUE(std::isnan(flow));
+    } else {
+      EXPECT_NEAR(flow, name == "bottom" ? 0 : -1000, 1e-9) << name;
+    }
+  }
+  heat.advance_to(0.1);
+  for (const Real flow : heat.balance().outflow) EXPECT_FALSE(std::isnan(flow));
+}
+
 TEST(HeatDiffusion, flux_through_a_slab_of_two_materials_is_exact) {
   RawMesh raw = make_box(CellType::Tetrahedron, {8, 2, 2});
   raw.region_names = {"conductor", "insulator"};
