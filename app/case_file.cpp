@@ -124,7 +124,7 @@ std::string found_words(const Node& node) {
   struct Words {
     std::string operator()(bool v) const { return v ? "true" : "false"; }
     std::string operator()(std::int64_t v) const { return fmt::format("{}", v); }
-    std::string operator()(double v) const { return fmt::format("{}", v); }
+    std::string operator()(double v) const { return fmt::format("{:#}", v); }  // 2.0 is no integer
     std::string operator()(const std::string& v) const { return "the string " + in_quotes(v); }
     std::string operator()(const typename Node::Moment&) const { return "a date or time"; }
     std::string operator()(const typename Node::List& v) const {

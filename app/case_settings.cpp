@@ -335,7 +335,15 @@ void read_solver(const Section& root, std::string_view name, SolverSettings& sol
                       section.title(), *tolerance));
     }
   }
-  assign(solver.max_iterations, section.integer("max_iterations", {.allowed = Allowed::Positive}));
+  if (const auto iterations = section.integer("max_iterations", {.allowed = Allowed::Positive})) {
+    constexpr int most = std::numeric_limits<int>::max();
+    if (*iterations > most) {
+      section.error("max_iterations", fmt::format("max_iterations of {} must be at most {}, not {}",
+                                                  section.title(), most, *iterations));
+    } else {
+      solver.max_iterations = static_cast<int>(*iterations);
+    }
+  }
   if (const auto choice = section.choice("preconditioner", preconditioners)) {
     solver.preconditioner = static_cast<Preconditioning>(*choice);
   }

@@ -120,7 +120,7 @@ struct MonitorSettings {
 /// [solver.NAME]
 struct SolverSettings {
   Real tolerance = 1e-10;  ///< relative, on the l2 norm of the residual
-  std::int64_t max_iterations = 10000;
+  int max_iterations = 10000;
   Preconditioning preconditioner = Preconditioning::Multigrid;
 };
 

@@ -49,8 +49,9 @@ std::string positive(const std::string& text) {
   return fmt::format("expected a positive number, not {}", text);
 }
 
+template <class Count>
 std::string positive_integer(const std::string& text) {
-  const auto value = number_in<int>(text);
+  const auto value = number_in<Count>(text);
   if (value && *value > 0) return "";
   return fmt::format("expected a positive integer, not {}", text);
 }
@@ -89,7 +90,20 @@ void add_order(CLI::App& command, MeshSettings& mesh) {
 
 template <class Count>
 void add_count(CLI::App& command, const char* name, std::optional<Count>& count, const char* description) {
-  command.add_option(name, count, description)->check(positive_integer)->type_name("N");
+  command.add_option(name, count, description)->check(positive_integer<Count>)->type_name("N");
+}
+
+/// OpenMP ends the program where it cannot start a thread; no machine has cores for more than these.
+std::string thread_count(const std::string& text) {
+  constexpr int most = 1024;
+  if (number_in<int>(text).value_or(0) > most) return fmt::format("expected at most {}, not {}", most, text);
+  return positive_integer<int>(text);
+}
+
+void add_threads(CLI::App& command, std::optional<int>& threads) {
+  command.add_option("--threads", threads, "Threads (default: all cores)")
+      ->check(thread_count)
+      ->type_name("N");
 }
 
 std::vector<std::string> subcommand_names(const CLI::App& command) {
@@ -147,7 +161,7 @@ Command parse_command_line(const std::vector<std::string>& arguments) {
   CLI::App* run_command = app.add_subcommand("run", "Validate a case, then run it");
   add_case(*run_command, run.case_file, run.overrides);
   run_command->add_option("--backend", run.backend, "cpu or cuda")->capture_default_str();
-  add_count(*run_command, "--threads", run.threads, "Threads (default: all cores)");
+  add_threads(*run_command, run.threads);
   run_command->add_option("--output", run.output, "Output directory, instead of that of the case")
       ->type_name("DIR");
   run_command
@@ -184,13 +198,13 @@ Command parse_command_line(const std::vector<std::string>& arguments) {
   CLI::App* bench_command = app.add_subcommand("bench", "Time every operator on each backend");
   add_mesh(*bench_command, bench.mesh, "MESH");
   add_order(*bench_command, bench.mesh);
-  add_count(*bench_command, "--threads", bench.threads, "Threads (default: all cores)");
+  add_threads(*bench_command, bench.threads);
   bench_command->add_flag("--json", bench.json, "JSON instead of text");
 
   CompareOptions compare;
   CLI::App* compare_command = app.add_subcommand("compare", "Run a case on every backend, side by side");
   add_case(*compare_command, compare.case_file, compare.overrides);
-  add_count(*compare_command, "--threads", compare.threads, "Threads (default: all cores)");
+  add_threads(*compare_command, compare.threads);
   add_count(*compare_command, "--steps", compare.steps, "Stop after this many steps");
 
   try {

@@ -402,7 +402,7 @@ SolverControl FlowReader::read_control(std::string_view name, const SolverContro
   SolverSettings settings{defaults.relative_tolerance, defaults.max_iterations, preconditioning};
   read_solver(root_, name, settings);
   preconditioning = settings.preconditioner;
-  return {settings.tolerance, defaults.absolute_tolerance, static_cast<int>(settings.max_iterations)};
+  return {settings.tolerance, defaults.absolute_tolerance, settings.max_iterations};
 }
 
 void FlowReader::read_solvers() {

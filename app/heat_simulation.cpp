@@ -83,7 +83,7 @@ HeatSettings heat_settings(const HeatCase& settings, const Mesh& mesh) {
   }
   heat.scheme = settings.scheme;
   heat.solver.relative_tolerance = settings.solver.tolerance;
-  heat.solver.max_iterations = static_cast<int>(settings.solver.max_iterations);
+  heat.solver.max_iterations = settings.solver.max_iterations;
   heat.preconditioning = settings.solver.preconditioner;
   return heat;
 }

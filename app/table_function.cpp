@@ -94,6 +94,8 @@ Table read_table(const std::filesystem::path& path) {
   bool header = true;
   for (std::string line; std::getline(stream, line);) {
     ++location.line;
+    constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";  // with which spreadsheets begin UTF-8
+    if (location.line == 1 && line.starts_with(byte_order_mark)) line.erase(0, byte_order_mark.size());
     const std::string_view text = trimmed(line);
     if (text.empty() || text.starts_with('#')) continue;
     if (header) {

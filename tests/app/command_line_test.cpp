@@ -57,7 +57,7 @@ TEST(CommandLine, HasDefaults) {
 
 TEST(CommandLine, ReadsTheOthers) {
   EXPECT_EQ(parsed<CheckOptions>({"check", "case.toml"}).case_file, "case.toml");
-  EXPECT_EQ(parsed<CompareOptions>({"compare", "case.toml", "--steps", "3"}).steps, 3);
+  EXPECT_EQ(parsed<CompareOptions>({"compare", "case.toml", "--steps", "99999999999"}).steps, 99999999999);
   const auto info = parsed<MeshInfoOptions>(
       {"mesh", "info", "a.geo", "--json", "--scale", "1e-3", "--size", "0.5", "--order", "hilbert"});
   EXPECT_EQ(info.mesh.file, "a.geo");
@@ -96,6 +96,8 @@ TEST(CommandLine, NamesWhatIsWrong) {
   EXPECT_THAT(message_of({"run"}), HasSubstr("CASE is required"));
   EXPECT_THAT(message_of({"run", "a", "b"}), HasSubstr("not expected: b"));
   EXPECT_THAT(message_of({"run", "a", "--threads", "0"}), HasSubstr("expected a positive integer, not 0"));
+  EXPECT_THAT(message_of({"run", "a", "--threads", "1000000"}),
+              HasSubstr("expected at most 1024, not 1000000"));
   EXPECT_THAT(message_of({"run", "a", "--steps", "1.5"}), HasSubstr("expected a positive integer, not 1.5"));
   EXPECT_THAT(message_of({"mesh", "info", "a", "--scale", "-1"}),
               HasSubstr("expected a positive number, not -1"));

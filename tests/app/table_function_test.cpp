@@ -75,6 +75,10 @@ TEST_F(TableTest, InterpolatesAlongTheNamedAxisOnly) {
   }
 }
 
+TEST_F(TableTest, MayBeginWithAByteOrderMark) {
+  EXPECT_THAT(read("\xEF\xBB\xBFt,v\n0,1\n").names, ElementsAre("v"));
+}
+
 TEST_F(TableTest, OneRowIsAConstant) {
   const TableFunction function(std::make_shared<const Table>(read("y,v\n3,4\n")), 0);
   std::vector<Real> values(2);
