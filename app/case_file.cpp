@@ -442,9 +442,7 @@ void Section::report_unread() const {
 
 // --------------------------------------------------------------------------------------------- CaseFile
 
-namespace {
-
-std::string read_text(const std::filesystem::path& path) {
+std::string read_case_text(const std::filesystem::path& path) {
   const auto fail = [&](const std::string& message) { throw InputErrors({path.string(), 0}, message); };
   std::error_code ignored;
   if (!std::filesystem::exists(path, ignored)) fail("no such case file");
@@ -455,6 +453,8 @@ std::string read_text(const std::filesystem::path& path) {
   if (!stream || stream.bad()) fail("cannot read the case file; check its permissions");
   return text;
 }
+
+namespace {
 
 int line_of(const toml::source_region& source) {
   return static_cast<int>(source.begin.line);
@@ -516,7 +516,7 @@ void merge(typename Node::Table& into, typename Node::Table&& from) {
 
 CaseFile::CaseFile(const std::filesystem::path& path, std::span<const std::string> overrides,
                    Diagnostics& diagnostics)
-    : CaseFile(read_text(path), path.string(), overrides, diagnostics) {}
+    : CaseFile(read_case_text(path), path.string(), overrides, diagnostics) {}
 
 CaseFile::CaseFile(std::string_view text, const std::string& name, std::span<const std::string> overrides,
                    Diagnostics& diagnostics)

@@ -105,6 +105,10 @@ class Section {
   Diagnostics* diagnostics_;
 };
 
+/// What is in a case file, in full: one that is no file but a pipe can be read only once. Throws InputErrors
+/// when it cannot be read.
+std::string read_case_text(const std::filesystem::path& path);
+
 /// A TOML file, read key by key; what nobody reads is an error.
 class CaseFile {
  public:

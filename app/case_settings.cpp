@@ -72,12 +72,7 @@ OutputSettings read_output(const Section& root, const std::filesystem::path& fol
   const Section section = root.table("output");
   OutputSettings output;
   output.directory = folder / section.string("directory").value_or("out");
-  std::error_code ignored;
-  if (std::filesystem::exists(output.directory, ignored) &&
-      !std::filesystem::is_directory(output.directory, ignored)) {
-    section.error("directory", fmt::format("the output directory {} exists and is not a directory",
-                                           output.directory.string()));
-  }
+  output.directory_location = section.location("directory");
   output.schedule = read_schedule(section, one_result);
   output.fields = read_fields(section, offer.fields, offer.default_fields);
   assign(output.checkpoint, section.number("checkpoint", {.allowed = Allowed::Positive, .unit = "s"}));

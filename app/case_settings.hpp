@@ -50,6 +50,7 @@ struct ScheduleSettings {
 /// [output]
 struct OutputSettings {
   std::filesystem::path directory;  ///< ready to use; the case file's own folder is the base of relative ones
+  Location directory_location;      ///< in the case file
   ScheduleSettings schedule;        ///< neither: the end of the run only
   std::vector<FieldDescription> fields;
   std::optional<Real> checkpoint;  ///< time between checkpoints [s]; nothing: none but the last

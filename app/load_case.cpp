@@ -45,6 +45,16 @@ std::optional<NamedReference> watched(const FlowCase& settings) {
   return watched_column(settings.time);
 }
 
+void check_directory(const OutputSettings& output, Diagnostics& diagnostics) {
+  std::error_code ignored;
+  if (std::filesystem::exists(output.directory, ignored) &&
+      !std::filesystem::is_directory(output.directory, ignored)) {
+    diagnostics.error(output.directory_location,
+                      fmt::format("the output directory {} exists and is not a directory; name another one",
+                                  output.directory.string()));
+  }
+}
+
 void check_initial_file(const HeatCase&, const Mesh&, Diagnostics&) {}
 
 void check_initial_file(const FlowCase& settings, const Mesh& mesh, Diagnostics& diagnostics) {
@@ -85,9 +95,9 @@ Mesh prepared(const FlowCase& settings, Mesh mesh, Diagnostics& diagnostics) {
 }
 
 /// Whether a file is for the reader of flows. What is wrong with its model is for the readers to report.
-bool is_flow(const std::filesystem::path& path, std::span<const std::string> overrides) {
+bool is_flow(const std::string& text, const std::string& name, std::span<const std::string> overrides) {
   Diagnostics unheard;
-  const CaseFile file(path, overrides, unheard);
+  const CaseFile file(text, name, overrides, unheard);
   try {
     return std::ranges::count(flow_method_names, read_model_type(file.root(), unheard)) > 0;
   } catch (const InputErrors&) {
@@ -99,8 +109,11 @@ bool is_flow(const std::filesystem::path& path, std::span<const std::string> ove
 
 AnyCase read_case(const std::filesystem::path& path, std::span<const std::string> overrides,
                   Diagnostics& diagnostics) {
-  if (is_flow(path, overrides)) return read_flow_case(path, overrides, diagnostics);
-  return read_heat_case(path, overrides, diagnostics);
+  const std::string text = read_case_text(path), name = path.string();
+  const CaseFile file(text, name, overrides, diagnostics);
+  const Location location{name, 1};
+  if (is_flow(text, name, overrides)) return read_flow_case(file, location, path.parent_path(), diagnostics);
+  return read_heat_case(file, location, path.parent_path(), diagnostics);
 }
 
 namespace {
@@ -141,13 +154,19 @@ std::unique_ptr<const Mesh> divided(std::unique_ptr<const Mesh> whole,
 }  // namespace
 
 LoadedCase load_case(const std::filesystem::path& path, std::span<const std::string> overrides,
-                     const std::shared_ptr<const Communicator>& ranks) {
+                     const std::shared_ptr<const Communicator>& ranks,
+                     const std::optional<std::filesystem::path>& output) {
   LoadedCase loaded;
   bool in_parts = false;
   together(*ranks, [&] {
     Diagnostics diagnostics;
     loaded.settings = read_case(path, overrides, diagnostics);
-    const auto load = [&](const auto& settings) {
+    const auto load = [&](auto& settings) {
+      if (output) {
+        settings.output.directory = *output;
+      } else {
+        check_directory(settings.output, diagnostics);
+      }
       if (settings.mesh.file.empty()) return;
       try {
         in_parts = ranks->ranks() > 1 && has_parts_for(settings, *ranks);

@@ -30,12 +30,14 @@ AnyCase read_case(const std::filesystem::path& path, std::span<const std::string
                   Diagnostics& diagnostics);
 
 /// Reads a case and its mesh; throws InputErrors with everything that is wrong in both and between them.
+/// `output`: where results are to go instead of [output] directory, which is not looked at then.
 ///
 /// On several ranks, which call this together, each gets its part of the mesh: from a mesh file that holds
 /// the parts for so many ranks each reads its own, unless patches are to be joined; any other mesh is divided
 /// by rank 0. Throws SharedFailure.
 LoadedCase load_case(const std::filesystem::path& path, std::span<const std::string> overrides,
-                     const std::shared_ptr<const Communicator>& ranks = one_rank());
+                     const std::shared_ptr<const Communicator>& ranks = one_rank(),
+                     const std::optional<std::filesystem::path>& output = std::nullopt);
 
 /// The run that a case describes; not started yet. The case must outlive it.
 std::unique_ptr<Simulation> make_simulation(const Executor& executor, const LoadedCase& loaded);

@@ -284,7 +284,7 @@ int run_simulation(const RunOptions& options, Simulation& simulation, int thread
 int run_case(const RunOptions& options) {
   const double began = Progress::wall_seconds();
   const std::shared_ptr<const Communicator> ranks = all_ranks();
-  const LoadedCase loaded = load_case(options.case_file, options.overrides, ranks);
+  const LoadedCase loaded = load_case(options.case_file, options.overrides, ranks, options.output);
   std::optional<Executor> executor;
   together(*ranks, [&] {
     executor = make_executor(options.backend, options.threads, ranks);

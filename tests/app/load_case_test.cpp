@@ -4,6 +4,9 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <thread>
 
 #include "app/heat_simulation.hpp"
 #include "app/mesh_file.hpp"
@@ -114,6 +117,22 @@ TEST_F(LoadCase, a_mesh_that_cannot_be_read_is_one_error_beside_those_of_the_cas
   EXPECT_THAT(errors_with({"output.fields=\"foo\""}),
               testing::UnorderedElementsAre(AllOf(HasSubstr(place), HasSubstr("box.h5")), HasSubstr("foo")));
   EXPECT_THAT(errors_with({"mesh.file=\"nowhere.h5\""}), ElementsAre(HasSubstr("nowhere.h5 does not exist")));
+}
+
+TEST_F(LoadCase, looks_at_the_output_directory_unless_another_one_takes_its_place) {
+  const std::vector<std::string> overrides{"output.directory=\"box.h5\""};
+  EXPECT_THAT(errors_with(overrides), ElementsAre(AllOf(HasSubstr("command line: the output directory"),
+                                                        HasSubstr("exists and is not a directory"))));
+  EXPECT_NO_THROW(load_case(folder / "case.toml", overrides, one_rank(), folder / "other"));
+}
+
+TEST_F(LoadCase, reads_a_case_once) {
+  const std::filesystem::path pipe = folder / "pipe.toml";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  std::thread writer([&] { write_text(pipe, steady_case); });
+  const LoadedCase loaded = load_case(pipe, {});
+  writer.join();
+  EXPECT_EQ(std::get<HeatCase>(loaded.settings).materials.size(), 1u);
 }
 
 TEST_F(LoadCase, reports_points_outside_the_mesh) {
