@@ -139,10 +139,23 @@ class Run {
     return {static_cast<int>(asked[0]), asked[1] > 0, asked[2] > 0};
   }
 
+  /// What the simulation finds wrong without a place, such as a steady state that is not there, is wrong with
+  /// the case.
+  template <class Action>
+  void simulate(const Action& action) const {
+    try {
+      action();
+    } catch (const InputErrors&) {
+      throw;
+    } catch (const InputError& error) {
+      throw InputErrors(settings_.location, error.what());
+    }
+  }
+
   /// Initial state or checkpoint; gives the time of the latter [s].
   std::optional<Real> start() {
     if (!options_.restart) {
-      simulation_.start();
+      simulate([&] { simulation_.start(); });
       return std::nullopt;
     }
     const FoundCheckpoint found = find_checkpoint(*options_.restart, ranks_);
@@ -181,7 +194,7 @@ class Run {
            (one_result || !options_.steps || steps_taken_ < *options_.steps)) {
       const Real before = simulation_.time();
       const double clock = Progress::wall_seconds();
-      simulation_.advance();
+      simulate([&] { simulation_.advance(); });
       stepping_seconds_ += Progress::wall_seconds() - clock;
       record();
       const std::vector<double> residuals = simulation_.residuals();

@@ -179,6 +179,17 @@ TEST(Divergence, of_a_steady_case) {
   EXPECT_EQ(summary_of(folder)["status"], "diverged");
 }
 
+TEST(BadInput, that_only_the_run_finds_is_told_of_the_case) {
+  const CaseFolder folder;
+  for (const char* coefficient : {"x - 3", "x < 2 && t > 0.4 ? -2 : 1"}) {
+    const Outcome outcome =
+        folder.run({"--set", fmt::format("boundary.right.coefficient=\"{}\"", coefficient)});
+    EXPECT_EQ(outcome.status, 2);
+    EXPECT_THAT(outcome.error,
+                StartsWith("error: case.toml:1: the convection coefficient of patch 'right' is -2 at ("));
+  }
+}
+
 /// A value that stops being one at t = 0.5 s, after ten steps.
 TEST(NotANumber, names_the_expression_its_place_and_the_time_and_keeps_the_steps_before) {
   for (const char* key : {"boundary.left.value", "boundary.bottom.value", "material.box.source"}) {
