@@ -12,8 +12,6 @@
 
 namespace curlew {
 
-namespace {
-
 VtkhdfWriter make_writer(const Mesh& mesh) {
   const Topology& topology = mesh.topology();
   const Domain& domain = mesh.domain();
@@ -38,6 +36,8 @@ VtkhdfWriter make_writer(const Mesh& mesh) {
   const auto types = in_slabs<Cell>(domain, std::span(topology.cell_types()));
   return VtkhdfWriter({positions, types, nodes.starts, nodes.entries}, domain.communicator());
 }
+
+namespace {
 
 /// What is to be written of a snapshot, in slabs.
 class SharedFields {

@@ -13,6 +13,9 @@
 
 namespace curlew {
 
+/// What writes fields on a mesh, by all its ranks together.
+VtkhdfWriter make_writer(const Mesh& mesh);
+
 /// The files of fields of a run, fields/*.hdf, and the file that opens them all. On several ranks all calls
 /// are made by all ranks together, and all write their share of what a run on one rank writes.
 class FieldFiles {

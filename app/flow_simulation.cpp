@@ -64,7 +64,7 @@ class PresentFlow final : public FlowSnapshot {
       const auto pressure = std::get<View<Cell, const Real>>(values);
       if (pressure_gradient_.empty()) {
         pressure_gradient_ = least_squares_gradient(
-            flow_.mesh().unfolded(), {pressure.data(), at(flow_.mesh().topology().cells().size())});
+            flow_.mesh(), {pressure.data(), at(flow_.mesh().topology().cells().size())});
       }
       return LinearCellScalars{pressure, view(pressure_gradient_)};
     }
@@ -260,10 +260,15 @@ Checkpoint FlowSimulation::checkpoint() const {
     const Domain& domain = flow_->mesh().domain();
     checkpoint.arrays[prefix + ".face_velocity"] = StateArray<Real>(
         slab_size<Face>(domain, 3), [&] { return numbers_in_slabs(domain, average.face_velocity.mean()); });
+    if (!average.has_pressure()) continue;
     checkpoint.arrays[prefix + ".pressure"] = StateArray<Real>(
         slab_size<Cell>(domain), [&] { return numbers_in_slabs(domain, average.pressure.mean()); });
   }
   return checkpoint;
+}
+
+bool FlowSimulation::FlowAverage::has_pressure() const {
+  return std::ranges::find(fields, "pressure", &FieldDescription::name) != fields.end();
 }
 
 void FlowSimulation::resume(const Checkpoint& checkpoint, const std::string& path) {
@@ -279,13 +284,16 @@ void FlowSimulation::resume(const Checkpoint& checkpoint, const std::string& pat
     const std::string prefix = average_prefix + average.name;
     const auto duration = checkpoint.numbers.find(prefix);
     if (duration == checkpoint.numbers.end()) continue;  // a monitor that is new: it begins here
+    if (average.start && *average.start > checkpoint.time) continue;
     const auto resumed = [&](auto& mean_in_time, const std::string& name) {
+      const auto array = checkpoint.arrays.find(prefix + name);
+      if (array == checkpoint.arrays.end()) return;  // likewise
       auto mean = alike(mean_in_time.mean());
-      numbers_from_slabs(flow_->mesh().domain(), checkpoint.arrays.at(prefix + name).values(), mean);
+      numbers_from_slabs(flow_->mesh().domain(), array->second.values(), mean);
       mean_in_time.resume(duration->second, mean);
     };
     resumed(average.face_velocity, ".face_velocity");
-    resumed(average.pressure, ".pressure");
+    if (average.has_pressure()) resumed(average.pressure, ".pressure");
   }
 }
 
@@ -305,7 +313,7 @@ void FlowSimulation::advance() {
     // A step belongs to the average when it begins after its start; round-off of the time does not count.
     if (average.start && before < *average.start - 1e-9 * step_) continue;
     average.face_velocity.add(flow_->face_velocity(), step_);
-    average.pressure.add(flow_->pressure(), step_);
+    if (average.has_pressure()) average.pressure.add(flow_->pressure(), step_);
   }
   if (previous_velocity_) {
     const View<Face, const Vector3> now = flow_->face_velocity().view();
@@ -348,11 +356,12 @@ std::vector<CsvColumn> FlowSimulation::residual_columns() const {
 std::vector<ProgressItem> FlowSimulation::progress() const {
   std::string iterations;
   for (const auto& [name, report] : report_.solves) {
-    iterations += fmt::format("{}{} {}", iterations.empty() ? "" : ", ", name, report.iterations);
+    iterations += fmt::format("{}{} {} ({:.0e})", iterations.empty() ? "" : ", ", name, report.iterations,
+                              report.residual);
   }
   std::vector<ProgressItem> items{{"Courant", fmt::format("{:.3g}", report_.courant)},
                                   {"divergence", fmt::format("{:.1e}", report_.divergence_max)},
-                                  {"iterations", iterations},
+                                  {"iterations (residuals)", iterations},
                                   {"energy", fmt::format("{:.6g} {}", report_.kinetic_energy,
                                                          mesh().topology().dimension() == 2 ? "J/m" : "J")}};
   if (settings_.time.steady) items.push_back({"change", fmt::format("{:.1e} per s", detector_.rate())});

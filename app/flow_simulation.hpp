@@ -58,7 +58,8 @@ class FlowSimulation final : public Simulation {
     std::optional<Real> start;  ///< [s]
     std::vector<FieldDescription> fields;
     TimeAverage<Field<Face, Vector3>> face_velocity;
-    TimeAverage<DualCochain<Cell>> pressure;
+    TimeAverage<DualCochain<Cell>> pressure;  ///< where it is among the fields
+    bool has_pressure() const;
   };
 
  private:

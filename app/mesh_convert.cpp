@@ -4,9 +4,9 @@
 #include <iostream>
 
 #include "app/commands.hpp"
+#include "app/field_files.hpp"
 #include "app/mesh_file.hpp"
 #include "app/read_mesh.hpp"
-#include "app/vtkhdf_writer.hpp"
 #include "kernels/error.hpp"
 
 namespace curlew {
@@ -34,10 +34,11 @@ int mesh_convert(const MeshConvertOptions& options) {
   } else if (extension == ".h5") {
     write_mesh_file(options.output, raw);
   } else {
-    std::vector<double> region(raw.cell_region.begin(), raw.cell_region.end());
+    const Mesh mesh(raw, CellOrder::AsRead);  // its cells are oriented
+    const std::span<const Index> regions = mesh.topology().region_of_cell().host();
+    const std::vector<double> region(regions.begin(), regions.end());
     const std::vector<FieldView> cell_fields{{"region", std::span<const double>(region)}};
-    VtkhdfWriter({raw.nodes, raw.cell_types, raw.cell_start, raw.cell_nodes})
-        .write(options.output, 0, cell_fields, {});
+    make_writer(mesh).write(options.output, 0, cell_fields, {});
   }
   std::cout << fmt::format("{}: {} nodes, {} cells\n", options.output.string(), raw.nodes.size(),
                            raw.cell_types.size());

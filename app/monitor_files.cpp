@@ -271,9 +271,10 @@ void MonitorFiles::open(std::optional<Real> restart_time) {
   }
 }
 
-void MonitorFiles::write(const Moment& moment, bool fields_are_written, Snapshot& snapshot) {
+void MonitorFiles::write(const Moment& moment, bool fields_are_written, Snapshot& snapshot, bool at_end) {
   for (Monitor& monitor : monitors_) {
-    if (!is_due(monitor.schedule, start_, moment, monitor.is_series || fields_are_written)) continue;
+    const bool otherwise = monitor.is_series || fields_are_written;
+    if (!at_end && !is_due(monitor.schedule, start_, moment, otherwise)) continue;
     std::vector<double> values = monitor.table.values(snapshot);
     if (!monitor.is_series) {
       if (writes_) {

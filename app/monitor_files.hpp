@@ -56,9 +56,9 @@ class MonitorFiles {
   void open(std::optional<Real> restart_time = std::nullopt);
 
   /// To be called for every state of the run, the initial one included; a steady run has one. Writes what is
-  /// due; throws as CsvWriter does. `fields_are_written`: this is an output time, when lines without a
-  /// schedule of their own are due.
-  void write(const Moment& moment, bool fields_are_written, Snapshot& snapshot);
+  /// due, at the end of the run everything; throws as CsvWriter does. `fields_are_written`: this is an output
+  /// time, when lines without a schedule of their own are due.
+  void write(const Moment& moment, bool fields_are_written, Snapshot& snapshot, bool at_end = false);
 
   /// The present value of "MONITOR.COLUMN". Throws InputError for one that is not there, naming those that
   /// are.

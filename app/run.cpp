@@ -205,7 +205,8 @@ class Run {
       }
       asked = requests();
       const Moment now{simulation_.steps(), simulation_.time(), before};
-      write_state(now, is_due(output, start, now, false) || simulation_.finished(), files, *snapshot);
+      const bool at_end = simulation_.finished();
+      write_state(now, is_due(output, start, now, false) || at_end, files, *snapshot, at_end);
       if (one_result) continue;
       if (asked.checkpoint || is_due(checkpoints, start, now, false)) checkpoint();
       progress_.step(simulation_.steps(), simulation_.time(), simulation_.progress());
@@ -220,9 +221,10 @@ class Run {
     return asked.stop_status;
   }
 
-  void write_state(const Moment& now, bool write_fields, Files& files, Snapshot& snapshot) {
+  void write_state(const Moment& now, bool write_fields, Files& files, Snapshot& snapshot,
+                   bool at_end = false) {
     if (write_fields) files.fields->write(now.step, now.time, simulation_.output_fields(), snapshot);
-    files.monitors->write(now, write_fields, snapshot);
+    files.monitors->write(now, write_fields, snapshot, at_end);
   }
 
   void checkpoint() {

@@ -86,8 +86,9 @@ class Rings {
       const auto [own, offset] = members_[k];
       for (const auto [f, sign] : mesh_.topology().faces_of_cell()[own]) {
         for (const auto [other, other_sign] : mesh_.topology().cells_of_face()[f]) {
-          if (other_sign == sign || holds(other) || !touches(other)) continue;
-          members_.push_back({other, offset + arm_(own, f, sign) - arm_(other, f, other_sign)});
+          if (other_sign == sign || !touches(other)) continue;
+          const Vector3 step = arm_(own, f, sign) - arm_(other, f, other_sign);
+          if (!holds(other, offset + step, norm(step))) members_.push_back({other, offset + step});
         }
       }
     }
@@ -96,8 +97,12 @@ class Rings {
   }
 
  private:
-  bool holds(Id<Cell> c) const {
-    return std::ranges::any_of(members_, [&](const Member& member) { return member.cell == c; });
+  /// Whether the cell is there, at this place but for rounding: across periodic patches a cell is at several.
+  bool holds(Id<Cell> c, Vector3 offset, Real size) const {
+    constexpr Real rounding = 1e-6;
+    return std::ranges::any_of(members_, [&](const Member& member) {
+      return member.cell == c && norm(member.offset - offset) <= rounding * size;
+    });
   }
 
   /// A rank has all cells that share a node with one of its own, with their faces, but none further away.

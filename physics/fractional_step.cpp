@@ -217,7 +217,7 @@ FlowStepReport FractionalStep::begin(Real time) {
   FlowStepReport report;
   time_ = now_.time = now_.inner_time = time;
   steps_ = 0;
-  last_step_ = 0;
+  last_step_ = earlier_step_ = 0;
   mean_flow_force_ = 0;
   boundaries_.update(time);
   boundaries_.impose(now_.flux, now_.velocity);
@@ -326,7 +326,7 @@ FlowStepReport FractionalStep::advance(Real step) {
       throw DivergedError(fmt::format("the Courant number reached {:.3g}: the flow has blown up", courant));
     }
     find_convection(next_, report);
-    previous_kinetic_energy_ = kinetic_energy_;
+    earlier_kinetic_energy_ = std::exchange(previous_kinetic_energy_, kinetic_energy_);
     kinetic_energy_ = energy;
     courant_rate_ = courant_rate;
   } catch (const DivergedError& error) {
@@ -337,7 +337,7 @@ FlowStepReport FractionalStep::advance(Real step) {
   std::swap(before_, now_);
   std::swap(now_, next_);
   time_ = now_.time;
-  last_step_ = step;
+  earlier_step_ = std::exchange(last_step_, step);
   ++steps_;
   extrapolate(&Level::rate, time_, rate_);
   pressure_known_ = steps_with_pressure();
@@ -401,7 +401,9 @@ FlowState FractionalStep::state() const {
                    {"previous_time", before_.time},
                    {"previous_inner_time", before_.inner_time},
                    {"mean_flow_force", mean_flow_force_},
-                   {"previous_kinetic_energy", previous_kinetic_energy_}};
+                   {"previous_kinetic_energy", previous_kinetic_energy_},
+                   {"earlier_step", earlier_step_},
+                   {"earlier_kinetic_energy", earlier_kinetic_energy_}};
   const Domain& domain = mesh_.domain();
   store(domain, now_.flux, "flux", state);
   store(domain, before_.flux, "previous_flux", state);
@@ -458,6 +460,8 @@ void FractionalStep::resume(const FlowState& state) {
   before_.inner_time = number("previous_inner_time");
   mean_flow_force_ = number("mean_flow_force");
   previous_kinetic_energy_ = number("previous_kinetic_energy");
+  earlier_step_ = number("earlier_step");
+  earlier_kinetic_energy_ = number("earlier_kinetic_energy");
   kinetic_energy_ = inner_product(now_.mass_flux, now_.flux) / 2;
   courant_rate_ = courant_rate_of(now_.flux);
   extrapolate(&Level::rate, time_, rate_);
@@ -522,13 +526,37 @@ IncompressibleFlow::BoundaryForces FractionalStep::boundary_forces() const {
   return forces;
 }
 
+Real FractionalStep::energy_rate() const {
+  if (!has_history()) return inner_product(rate_, now_.flux);
+  const Real change = kinetic_energy_ - previous_kinetic_energy_;
+  if (!(earlier_step_ > 0)) return change / last_step_;
+  const Real before = previous_kinetic_energy_ - earlier_kinetic_energy_, ratio = last_step_ / earlier_step_;
+  return ((1 + 2 * ratio) * change - ratio * ratio * before) / ((1 + ratio) * last_step_);
+}
+
+Real FractionalStep::power_of_transposed_gradient() const {
+  const auto moves = [](const FlowBoundary& boundary) {
+    const Wall* wall = std::get_if<Wall>(&boundary);
+    return wall != nullptr && (wall->rotation || wall->velocity);
+  };
+  if (std::ranges::none_of(settings_.boundaries, moves)) return 0;
+  const std::vector<Vector3> velocity = now_.velocity.to_host();
+  std::vector<Real> power;
+  for (const Vector3 force :
+       transposed_gradient_forces(mesh_, settings_, velocity, boundaries_.angular_velocity()))
+    power.push_back(dot(force, velocity[at(boundaries_.first_boundary_face()) + power.size()]));
+  return settings_.viscosity * sum_of_terms(mesh_.domain().communicator(), power);
+}
+
 IncompressibleFlow::EnergyBudget FractionalStep::energy_budget() const {
   const FaceVelocity& reaction = compute_reaction();
   EnergyBudget budget;
   budget.kinetic_energy = kinetic_energy_;
-  budget.rate = last_step_ > 0 ? (kinetic_energy_ - previous_kinetic_energy_) / last_step_ : 0;
-  budget.dissipation = settings_.viscosity * inner_product(force_, now_.velocity);
-  exchange_ghosts(mesh_.domain(), now_.flux);
+  budget.rate = energy_rate();
+  exchange_ghosts(mesh_.domain(), now_.flux, now_.velocity);
+  // The viscous form is that of all velocity gradients, of which a rotation has some, too.
+  const Real of_rotation = power_of_transposed_gradient();
+  budget.dissipation = settings_.viscosity * inner_product(force_, now_.velocity) - of_rotation;
   interpolation_.apply(now_.flux, interpolated_);
   budget.boundary_power =
       sum(executor_, mesh_.topology().boundary_faces(),
@@ -537,6 +565,7 @@ IncompressibleFlow::EnergyBudget FractionalStep::energy_budget() const {
               settings_.convection == ConvectionScheme::None ? Real(0) : Real(0.5), boundaries_.hold().view(),
               mesh_.geometry().face_areas(executor_.space()), reaction.view(), now_.velocity.view(),
               now_.flux.view(), std::as_const(interpolated_).view(), boundaries_.outside_pressure().view()});
+  budget.boundary_power -= of_rotation;
   circulation_.fill(0);
   momentum_.add_body_force(time_, mean_flow_acceleration(), circulation_);
   budget.body_power = inner_product(circulation_, now_.flux);

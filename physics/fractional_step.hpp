@@ -126,6 +126,10 @@ class FractionalStep : public IncompressibleFlow {
                   FlowStepReport& report);
   /// An interval so short that the given fluxes change in it as they do at `time`.
   static Real moment_at(Real time) { return 1e-7 * std::max(Real(1), std::abs(time)); }
+  /// Of kinetic energy, of second order in the step from the second one on.
+  Real energy_rate() const;
+  /// Done on moving walls by what the transposed gradient adds to the viscous stress there.
+  Real power_of_transposed_gradient() const;
   /// Volume mean of N U along the mean flow's direction [m/s].
   Real mean_velocity(const PrimalCochain<Face>& flux) const;
   /// By the force that holds the mean flow [m/s2].
@@ -165,6 +169,7 @@ class FractionalStep : public IncompressibleFlow {
   std::int64_t steps_ = 0;
   Real mean_flow_force_ = 0;                               // [m/s2]
   Real kinetic_energy_ = 0, previous_kinetic_energy_ = 0;  // 1/2 U . M U [m5/s2]
+  Real earlier_kinetic_energy_ = 0, earlier_step_ = 0;     // of the step before the last
   Real courant_rate_ = 0;                                  // [1/s]
 };
 

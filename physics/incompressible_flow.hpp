@@ -73,11 +73,11 @@ class IncompressibleFlow {
   };
   virtual BoundaryForces boundary_forces() const = 0;
 
-  /// Where energy went in the last step, per density [m5/s3].
+  /// Where energy goes at the present time, per density [m5/s3].
   struct EnergyBudget {
     Real kinetic_energy = 0;  ///< 1/2 U . M U [m5/s2]
-    Real rate = 0;            ///< its change over the last step
-    Real dissipation = 0;     ///< by viscosity, not negative
+    Real rate = 0;            ///< its change in time
+    Real dissipation = 0;     ///< by viscosity: none in a rigid rotation with the walls
     Real boundary_power = 0;  ///< done on the fluid at the boundary, inflow of kinetic energy included
     Real body_power = 0;      ///< done by body forces
     /// What the time scheme, upwinding and the solvers take: body + boundary - dissipation - rate.

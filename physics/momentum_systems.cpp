@@ -72,8 +72,10 @@ struct MomentumResidualOnFace {
   }
   /// For inertia M U and friction K v.
   CURLEW_HOST_DEVICE Vector3 free_difference(Id<Face> f, Real inertia, Vector3 friction) const {
-    const Real left = circulation[f] - mass_factor * inertia;
-    Vector3 whole = left * area[f] - viscous_factor * friction;
+    Vector3 whole = -viscous_factor * friction;
+    // Where the flux is held the boundary carries what is left along the normal: beside it rounding would be
+    // all that there is in a fluid at rest.
+    if (hold[f] == FaceHold::Free) whole += (circulation[f] - mass_factor * inertia) * area[f];
     if (has_force) whole += force[f];
     return free_part(whole, hold[f], area[f]);
   }

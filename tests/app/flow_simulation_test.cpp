@@ -142,6 +142,19 @@ TEST_F(FlowRun, averages_in_time_weigh_steps_by_their_length_from_their_start_on
   EXPECT_NEAR(value(*run, "late_pressure"), 1000 * (mesh.geometry().cell_centroids()[0].x + 6.5 / 8), 1e-9);
 }
 
+TEST_F(FlowRun, an_average_that_begins_after_a_checkpoint_takes_nothing_from_it) {
+  settings.monitors = {average("mean", std::nullopt)};
+  const auto first = simulation();
+  first->start();
+  for (int k = 0; k < 4; ++k) first->advance();
+  const Checkpoint checkpoint = kept(first->checkpoint());
+  settings.monitors = {average("mean", 0.625)};
+  const auto rest = simulation();
+  rest->resume(checkpoint, "earlier.h5");
+  run_to_end(*rest);
+  EXPECT_NEAR(value(*rest, "mean_velocity"), 1 + 7. / 8, 1e-14);
+}
+
 TEST_F(FlowRun, resumes_to_the_same_bits) {
   settings.time.courant = 0.1;
   settings.time.step = 0.01;

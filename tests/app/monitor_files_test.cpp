@@ -148,12 +148,13 @@ TEST_F(MonitorFilesOnCube, schedules) {
                                               monitor("seconds", corner, {0.25, {}}), monitor("all", corner)};
   MonitorFiles files(mesh_, settings, 0, directory_.path());
   files.open();
-  for (int step = 0; step <= 10; ++step) files.write({step, .1 * step, .1 * (step - 1)}, false, snapshot_);
-  EXPECT_EQ(snapshot_.asked, 3 + 5 + 11);
-  EXPECT_EQ(rows(directory_ / "steps.csv"), "time,p0_temperature\n0,303\n0.4,303\n0.8,303\n");
+  for (int step = 0; step <= 10; ++step)
+    files.write({step, .1 * step, .1 * (step - 1)}, false, snapshot_, step == 10);
+  EXPECT_EQ(snapshot_.asked, 4 + 5 + 11);
+  EXPECT_EQ(rows(directory_ / "steps.csv"), "time,p0_temperature\n0,303\n0.4,303\n0.8,303\n1,303\n");
   EXPECT_EQ(rows(directory_ / "seconds.csv"),
             "time,p0_temperature\n0,303\n0.30000000000000004,303\n0.5,303\n0.8,303\n1,303\n");
-  EXPECT_THAT(files.last_values().at("steps"), ElementsAre(Pair("p0_temperature", 303), Pair("time", 0.8)));
+  EXPECT_THAT(files.last_values().at("steps"), ElementsAre(Pair("p0_temperature", 303), Pair("time", 1)));
 }
 
 TEST(Schedule, intervals_count_from_the_start_and_bear_round_off) {

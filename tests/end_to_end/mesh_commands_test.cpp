@@ -149,6 +149,39 @@ TEST(Convert, to_vtkhdf_opens) {
   EXPECT_EQ(file.read<std::int64_t>("/VTKHDF/Connectivity").size(), 3 * types.size());
 }
 
+TEST(Convert, to_vtkhdf_turns_inverted_cells) {
+  const OutputDirectory folder;
+  write_text(folder / "square.msh", R"($MeshFormat
+2.2 0 8
+$EndMeshFormat
+$Nodes
+4
+1 0 0 0
+2 1 0 0
+3 1 1 0
+4 0 1 0
+$EndNodes
+$Elements
+2
+1 2 2 0 1 1 3 2
+2 2 2 0 1 1 3 4
+$EndElements
+)");
+  const Outcome outcome = run_curlew(folder.path(), {"mesh", "convert", "square.msh", "square.hdf"});
+  ASSERT_EQ(outcome.status, 0) << outcome.error;
+  const Hdf5Reader file(folder / "square.hdf");
+  const auto x = file.read<double>("/VTKHDF/Points");
+  const auto nodes = file.read<std::int64_t>("/VTKHDF/Connectivity");
+  ASSERT_EQ(nodes.size(), 6u);
+  for (const std::size_t first : {0, 3}) {
+    const auto arm = [&](std::size_t corner, std::size_t k) {
+      return x[3 * static_cast<std::size_t>(nodes[first + corner]) + k] -
+             x[3 * static_cast<std::size_t>(nodes[first]) + k];
+    };
+    EXPECT_EQ(arm(1, 0) * arm(2, 1) - arm(1, 1) * arm(2, 0), 1) << "twice its area";
+  }
+}
+
 TEST(Info, has_the_promised_keys) {
   for (const auto& [type, dimension] :
        {std::pair(CellType::Triangle, 2), std::pair(CellType::Quadrilateral, 2),

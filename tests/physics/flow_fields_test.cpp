@@ -5,8 +5,10 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <numbers>
 
 #include "mesh/box.hpp"
+#include "mesh/periodic.hpp"
 #include "mesh/quality.hpp"
 #include "tests/kernels/backends.hpp"
 #include "tests/mesh/shelf.hpp"
@@ -17,6 +19,8 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
+
+constexpr Real pi = std::numbers::pi;
 
 /// v = offset + gradient x, in the plane where the mesh is.
 struct LinearVelocity {
@@ -132,6 +136,27 @@ TEST_P(FlowFields, have_the_same_bits_on_every_backend) {
 
 INSTANTIATE_TEST_SUITE_P(Shelf, FlowFields, ::testing::ValuesIn(shelf()),
                          [](const auto& test) { return test.param.name; });
+
+TEST(LeastSquaresGradient, sees_both_neighbours_across_periodic_sides_however_few_cells_there_are) {
+  const std::vector<PeriodicPair> pairs{{"left", "right"}, {"bottom", "top"}};
+  for (const Index n : {1, 2, 3, 5}) {
+    const Mesh mesh = make_periodic(Mesh(make_box(CellType::Quadrilateral, {n, 4, 0})), pairs).mesh;
+    const Real width = 1 / static_cast<Real>(n), height = 0.25;
+    const auto value = [](Vector3 x) {
+      return std::sin(2 * pi * x.x + 0.3) + 2 * std::cos(2 * pi * x.y + 0.1);
+    };
+    std::vector<Real> values;
+    for (const Vector3 x : mesh.geometry().cell_centroids().host()) values.push_back(value(x));
+    const std::vector<Vector3> gradients = least_squares_gradient(mesh, values);
+    for (std::size_t c = 0; c < values.size(); ++c) {
+      const Vector3 x = mesh.geometry().cell_centroids()[c], right{width, 0, 0}, up{0, height, 0};
+      expect_near(gradients[c],
+                  {(value(x + right) - value(x - right)) / (2 * width),
+                   (value(x + up) - value(x - up)) / (2 * height), 0},
+                  1e-12);
+    }
+  }
+}
 
 TEST(LeastSquaresGradient, is_zero_in_directions_that_no_cell_tells) {
   const Mesh row(make_box(CellType::Quadrilateral, {4, 1, 0}));

@@ -325,6 +325,31 @@ TEST_F(DrivenBox, takes_the_same_bits_in_the_memory_of_a_device) {
   }
 }
 
+// A symmetry plane carries what a pressure puts on it, of which rounding leaves something along its normal.
+TEST(FlowStep, a_fluid_rests_on_a_symmetry_plane_however_it_is_divided) {
+  for (const CellType type : {CellType::Triangle, CellType::Quadrilateral, CellType::Hexahedron}) {
+    for (const Index n : {3, 5, 6}) {
+      const Mesh mesh(make_box(type, {n, n, is_planar(type) ? 0 : n}));
+      FlowSettings settings = settings_with(mesh, Wall{});
+      settings.viscosity = 0.01;
+      settings.body_force = uniform_vector({0, -10, 0});
+      boundary_of(settings, mesh, "bottom") = Symmetry{};
+      ClassicalFractionalStep under_weight(Executor::serial(), mesh, settings);
+      under_weight.start(*uniform_vector({}), 0);
+      for (int k = 0; k < 3; ++k) under_weight.advance(0.01);
+      EXPECT_LE(largest(under_weight.flux().to_host()), 1e-12);
+
+      settings.body_force = nullptr;
+      boundary_of(settings, mesh, "right") = Outlet{constant(5)};
+      boundary_of(settings, mesh, "top") = Symmetry{};
+      ClassicalFractionalStep under_pressure(Executor::serial(), mesh, settings);
+      under_pressure.start(*uniform_vector({}), 0);
+      for (int k = 0; k < 3; ++k) under_pressure.advance(0.01);
+      EXPECT_LE(largest(under_pressure.flux().to_host()), 1e-12);
+    }
+  }
+}
+
 // What is given may change by as much in a moment of the first step as it does in all of it.
 TEST(FlowStep, an_inlet_that_opens_at_the_start_is_one_that_opens_later) {
   const Mesh mesh(make_box(CellType::Triangle, {6, 6, 0}));
