@@ -93,7 +93,7 @@ void add_count(CLI::App& command, const char* name, std::optional<Count>& count,
   command.add_option(name, count, description)->check(positive_integer<Count>)->type_name("N");
 }
 
-/// OpenMP ends the program where it cannot start a thread; no machine has cores for more than these.
+/// OpenMP ends the program where it cannot start a thread: a slip of the finger is told before.
 std::string thread_count(const std::string& text) {
   constexpr int most = 1024;
   if (number_in<int>(text).value_or(0) > most) return fmt::format("expected at most {}, not {}", most, text);

@@ -71,6 +71,17 @@ std::string kept_rows(std::string_view rows, std::size_t time_column, double res
   return kept;
 }
 
+/// The numbers of the last of such rows.
+std::vector<double> numbers_of_last_row(const std::string& rows) {
+  std::vector<double> numbers;
+  if (rows.empty()) return numbers;
+  const std::size_t before = rows.rfind('\n', rows.size() - 2);
+  std::istringstream row(rows.substr(before == std::string::npos ? 0 : before + 1));
+  for (std::string number; std::getline(row, number, ',');)
+    numbers.push_back(std::strtod(number.c_str(), nullptr));
+  return numbers;
+}
+
 std::string text_of(const std::filesystem::path& path) {
   std::stringstream text;
   text << std::ifstream(path).rdbuf();
@@ -97,9 +108,10 @@ CsvWriter::CsvWriter(const std::filesystem::path& path, std::vector<CsvColumn> c
     REQUIRE(time != columns_.end(), fmt::format("'{}' has no column 'time' to restart by", path_.string()));
     require_same_columns(path_, columns_);
     const std::string text = text_of(path_), start = head(columns_);
-    write_file_atomically(
-        path_, start + kept_rows(std::string_view(text).substr(start.size()),
-                                 static_cast<std::size_t>(time - columns_.begin()), *restart_time));
+    const std::string rows = kept_rows(std::string_view(text).substr(start.size()),
+                                       static_cast<std::size_t>(time - columns_.begin()), *restart_time);
+    write_file_atomically(path_, start + rows);
+    last_row_ = numbers_of_last_row(rows);
   }
   file_.reset(std::fopen(path_.c_str(), continues ? "abe" : "wbe"));
   if (file_ == nullptr) fail();

@@ -33,6 +33,9 @@ class CsvWriter {
   /// Appends one number per column. Throws FileError naming the path and the cause.
   void write_row(std::span<const double> row);
 
+  /// The last of the rows that it continues; empty where there is none.
+  const std::vector<double>& last_row() const { return last_row_; }
+
  private:
   void write(const std::string& text);
   [[noreturn]] void fail() const;
@@ -42,6 +45,7 @@ class CsvWriter {
   };
   std::filesystem::path path_;
   std::vector<CsvColumn> columns_;
+  std::vector<double> last_row_;
   std::unique_ptr<std::FILE, Close> file_;
 };
 

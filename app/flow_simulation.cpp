@@ -145,7 +145,8 @@ class PresentFlow final : public FlowSnapshot {
 
   /// Means are no numbers before there is anything to average.
   template <class T>
-  static std::vector<T> known(const FlowSimulation::FlowAverage& average, std::vector<T> means) {
+  static std::vector<T> nan_before_its_begin(const FlowSimulation::FlowAverage& average,
+                                             std::vector<T> means) {
     if (average.face_velocity.duration() == 0) {
       for (T& mean : means) mean *= std::numeric_limits<Real>::quiet_NaN();
     }
@@ -167,10 +168,11 @@ class PresentFlow final : public FlowSnapshot {
     if (name == "streamfunction") return NodeValues{streamfunction(mesh, flow_.flux().to_host())};
     for (const auto& average : averages_) {
       if (name == average.name + "_velocity")
-        return known(average, at_centroids(average.face_velocity.mean()));
-      if (name == average.name + "_pressure") return known(average, in_pascal(average.pressure.mean()));
+        return nan_before_its_begin(average, at_centroids(average.face_velocity.mean()));
+      if (name == average.name + "_pressure")
+        return nan_before_its_begin(average, in_pascal(average.pressure.mean()));
       if (name == average.name + "_vorticity") {
-        return known(average, vorticity(gradient(average.face_velocity.mean())).to_host());
+        return nan_before_its_begin(average, vorticity(gradient(average.face_velocity.mean())).to_host());
       }
     }
     throw Error("a flow has no field '" + name + "'");
@@ -285,11 +287,10 @@ void FlowSimulation::resume(const Checkpoint& checkpoint, const std::string& pat
     const auto duration = checkpoint.numbers.find(prefix);
     if (duration == checkpoint.numbers.end()) continue;  // a monitor that is new: it begins here
     if (average.start && *average.start > checkpoint.time) continue;
+    if (average.has_pressure() && !checkpoint.arrays.contains(prefix + ".pressure")) continue;  // likewise
     const auto resumed = [&](auto& mean_in_time, const std::string& name) {
-      const auto array = checkpoint.arrays.find(prefix + name);
-      if (array == checkpoint.arrays.end()) return;  // likewise
       auto mean = alike(mean_in_time.mean());
-      numbers_from_slabs(flow_->mesh().domain(), array->second.values(), mean);
+      numbers_from_slabs(flow_->mesh().domain(), checkpoint.arrays.at(prefix + name).values(), mean);
       mean_in_time.resume(duration->second, mean);
     };
     resumed(average.face_velocity, ".face_velocity");

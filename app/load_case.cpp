@@ -59,6 +59,15 @@ void check_initial_file(const HeatCase&, const Mesh&, Diagnostics&) {}
 
 void check_initial_file(const FlowCase& settings, const Mesh& mesh, Diagnostics& diagnostics) {
   if (!settings.initial_file) return;
+  std::error_code ignored;
+  if (std::filesystem::equivalent(settings.initial_file->parent_path(), settings.output.directory, ignored)) {
+    diagnostics.error(
+        settings.initial_file_location,
+        fmt::format("{} is in the output directory, whose checkpoints the run replaces; move it "
+                    "elsewhere, or give another --output",
+                    settings.initial_file->string()));
+    return;
+  }
   try {
     require_checkpoint_of(flow_method_names[at(int(settings.method))], mesh,
                           read_checkpoint(*settings.initial_file), settings.initial_file->string());

@@ -268,7 +268,15 @@ void MonitorFiles::open(std::optional<Real> restart_time) {
     if (!monitor.is_series || !writes_) continue;
     monitor.series =
         std::make_unique<CsvWriter>(monitor.file_in(directory_), monitor.columns_of_file(), restart_time);
+    remember(monitor, monitor.series->last_row());
   }
+}
+
+void MonitorFiles::remember(const Monitor& monitor, std::span<const double> row) {
+  const Columns columns = monitor.columns_of_file();
+  if (row.size() != columns.size()) return;  // a file without rows yet
+  auto& last = last_values_[monitor.name];
+  for (std::size_t k = 0; k < row.size(); ++k) last[columns[k].name] = row[k];
 }
 
 void MonitorFiles::write(const Moment& moment, bool fields_are_written, Snapshot& snapshot, bool at_end) {
@@ -283,10 +291,8 @@ void MonitorFiles::write(const Moment& moment, bool fields_are_written, Snapshot
       }
       continue;
     }
-    auto& last = last_values_[monitor.name];
-    last["time"] = moment.time;
-    for (std::size_t k = 0; k < values.size(); ++k) last[monitor.table.columns[k].name] = values[k];
     values.insert(values.begin(), moment.time);
+    remember(monitor, values);
     if (monitor.series) monitor.series->write_row(values);
   }
 }

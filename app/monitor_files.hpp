@@ -66,13 +66,16 @@ class MonitorFiles {
   /// Throws InputErrors where value() would throw.
   void require(const NamedReference& column) const;
 
-  /// What was last written, by monitor and column (lines, which are tables, left out).
+  /// What was last written, at a restart by the runs before it, by monitor and column (lines, which are
+  /// tables, left out).
   const std::map<std::string, std::map<std::string, double>>& last_values() const { return last_values_; }
 
  private:
   struct Monitor;
 
   std::function<double(Snapshot&)> find(const std::string& column) const;
+  /// Takes a row of a monitor's file, with the time, for what was last written.
+  void remember(const Monitor& monitor, std::span<const double> row);
 
   Real start_;  // [s]
   std::filesystem::path directory_;

@@ -17,6 +17,9 @@ if(CURLEW_CUDA)
   find_program(CURLEW_NVCC nvcc HINTS ENV CUDA_PATH PATHS /usr/local/cuda/bin)
   if(CURLEW_NVCC)
     set(ENV{CUDACXX} ${CURLEW_NVCC})
+    if(NOT CMAKE_CUDA_COMPILER)
+      unset(CMAKE_CUDA_COMPILER CACHE)  # it may have been repaired since
+    endif()
     include(CheckLanguage)
     check_language(CUDA)  # in a project of its own, which may fail
   endif()

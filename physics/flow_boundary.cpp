@@ -245,7 +245,7 @@ void FlowBoundaries::evaluate(std::size_t patch, Real time) {
              boundaries_[patch]);
 }
 
-bool FlowBoundaries::change() const {
+bool FlowBoundaries::depend_on_time() const {
   return std::ranges::any_of(boundaries_, depends_on_time);
 }
 
@@ -260,7 +260,7 @@ bool FlowBoundaries::evaluate(Real time) {
 }
 
 void FlowBoundaries::update(Real time) {
-  if (evaluate(time)) give();
+  if (evaluate(time)) take_effect();
 }
 
 void FlowBoundaries::update_to_mean(Real time, Real other_time) {
@@ -272,10 +272,10 @@ void FlowBoundaries::update_to_mean(Real time, Real other_time) {
     given_.velocity[b] = (first.velocity[b] + given_.velocity[b]) / 2;
     given_.pressure[b] = (first.pressure[b] + given_.pressure[b]) / 2;
   }
-  give();
+  take_effect();
 }
 
-void FlowBoundaries::give() {
+void FlowBoundaries::take_effect() {
   balanced_ = given_;
   balance_closed_parts(balanced_);
   outside_pressure_.copy_from_host(balanced_.pressure);

@@ -34,8 +34,7 @@ class FlowBoundaries {
   void update(Real time);
   /// The same with the mean of the values at two times.
   void update_to_mean(Real time, Real other_time);
-  /// Whether values change in time.
-  bool change() const;
+  bool depend_on_time() const;
 
   /// From now on given fluxes are multiples of `quantum` [m3/s], and those of a closed part of the domain sum
   /// to zero exactly.
@@ -68,7 +67,7 @@ class FlowBoundaries {
   bool evaluate(Real time);
   void evaluate(std::size_t patch, Real time);
   /// Makes what has been evaluated what the boundary gives.
-  void give();
+  void take_effect();
   void find_closed_parts();
   Index closed_part_of(std::size_t boundary_face) const;
   /// The values of a closed part's boundary faces.

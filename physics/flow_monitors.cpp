@@ -67,7 +67,7 @@ std::vector<Real> patch_outflows(const Mesh& mesh, const PrimalCochain<Face>& fl
 std::array<Real, energy_columns.size()> energy_values(const IncompressibleFlow::EnergyBudget& budget,
                                                       Real density) {
   return {density * budget.kinetic_energy, density * budget.dissipation, density * budget.boundary_power,
-          density * budget.body_power, density * budget.residual()};
+          density * budget.body_power,     density * budget.residual(),  density * budget.rate};
 }
 
 }  // namespace curlew

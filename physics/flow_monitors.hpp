@@ -44,8 +44,8 @@ ForceCoefficients force_coefficients(const BodyForces& forces, const ForceRefere
 std::vector<Real> patch_outflows(const Mesh& mesh, const PrimalCochain<Face>& flux);
 
 /// Columns of an `energy` monitor: the first in J, the others in W (in two dimensions per m of depth).
-inline constexpr std::array energy_columns{"kinetic_energy", "dissipation", "boundary_power", "body_power",
-                                           "residual"};
+inline constexpr std::array energy_columns{"kinetic_energy", "dissipation", "boundary_power",
+                                           "body_power",     "residual",    "rate"};
 std::array<Real, energy_columns.size()> energy_values(const IncompressibleFlow::EnergyBudget& budget,
                                                       Real density);
 

@@ -175,7 +175,6 @@ FractionalStep::FractionalStep(const Executor& executor, const Mesh& mesh, FlowS
     mean_flow_path_.emplace(executor, now_.flux.extent(), "path along the mean flow", "m");
     Integration(executor, mesh).apply(uniform, *mean_flow_path_);
     response_.emplace(executor, mesh);
-    require_mean_flow();
   }
   for (std::size_t k = 0; k < stage_count(settings_.scheme); ++k) {
     stage_flux_.push_back(alike(now_.flux));
@@ -199,10 +198,11 @@ FlowStepReport FractionalStep::start(std::span<const Real> flux, Real time) {
 }
 
 void FractionalStep::require_mean_flow() {
+  later_.fill(0);
+  now_.pressure.fill(0);
   projection_.divide_by_star(*mean_flow_path_, later_);
   const Real without_walls = mean_velocity(later_);
   projection_.project(1, later_, now_.pressure);
-  now_.pressure.fill(0);
   // Walls across the direction leave what the solve does.
   constexpr Real little = 1e-4;
   if (mean_velocity(later_) > little * without_walls) return;
@@ -219,6 +219,7 @@ FlowStepReport FractionalStep::begin(Real time) {
   steps_ = 0;
   last_step_ = earlier_step_ = 0;
   mean_flow_force_ = 0;
+  if (settings_.mean_flow) require_mean_flow();
   boundaries_.update(time);
   boundaries_.impose(now_.flux, now_.velocity);
   make_divergence_free(now_.flux, report);
@@ -241,7 +242,7 @@ FlowStepReport FractionalStep::begin(Real time) {
 }
 
 void FractionalStep::prepare_first_step(Real step, FlowStepReport& report) {
-  if (!boundaries_.change()) return;
+  if (!boundaries_.depend_on_time()) return;
   boundaries_.update(time_);
   compute_explicit_force(time_, now_.flux, now_.velocity, right_hand_side_, report);
   accelerate(time_, step, right_hand_side_, now_.pressure, report);

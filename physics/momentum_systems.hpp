@@ -33,7 +33,7 @@ class MomentumMatrices {
   Real norm_of_friction(const FaceVelocity& velocity) const;
   /// Norm of the diagonal of a M times the part of v along normals, and of b K times v, together.
   Real norm_by_diagonal(Real a, Real b, const FaceVectors<float>& velocity) const;
-  /// Norm over faces of the terms that r - a M U - b n.(K v) / A is a sum of, by diagonals [m3/s2].
+  /// Norm over faces of the terms that r - a M U - b n.(K v) / A is a sum of, by diagonals [m2/s2].
   Real norm_of_circulation(Real a, Real b, const DualCochain<Face>& r, const PrimalCochain<Face>& flux,
                            const FaceVelocity& velocity) const;
 

@@ -1,6 +1,7 @@
 // Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
 #include "app/monitor_files.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -189,6 +190,15 @@ TEST_F(MonitorFilesOnCube, a_restarted_run_leaves_the_same_file) {
   run(directory_.path(), 0, 7, {});       // killed after step 7,
   run(directory_.path(), 6, 10, .1 * 5);  // restarted from a checkpoint at step 5
   EXPECT_EQ(read_text(directory_ / "m.csv"), read_text(whole / "m.csv"));
+
+  // A run that goes on from there knows the last row before it writes one.
+  MonitorFiles files(mesh_, settings, 0, directory_.path());
+  files.open(.1 * 5);
+  const auto& last = files.last_values().at("m");
+  EXPECT_EQ(last.size(), 2u);
+  EXPECT_TRUE(read_text(directory_ / "m.csv")
+                  .ends_with(fmt::format("\n{},{}\n", last.at("time"), last.at("p0_temperature"))));
+  EXPECT_NEAR(last.at("time"), 0.4, 1e-12);
 }
 
 TEST_F(MonitorFilesOnCube, all_that_is_wrong_is_reported_before_a_file_is_touched) {

@@ -10,8 +10,7 @@
 namespace curlew::test {
 namespace {
 
-constexpr double rate = 10, viscosity = 0.88;  // rad/s, Pa s
-constexpr double shaft_volume = 0.00247;       // m3, inside the crankcase
+constexpr double rate = 10;  // rad/s
 
 // Without convection nothing but friction carries angular momentum, and the method loses none of it: a rigid
 // rotation is in the space of its velocities. Each number is known but for how far the flow still is from

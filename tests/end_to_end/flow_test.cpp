@@ -49,7 +49,7 @@ TEST(FlowRun, leaves_what_it_was_asked_for) {
   EXPECT_DOUBLE_EQ(drag.at("cx").get<double>(), drag.at("fx").get<double>());
   EXPECT_NE(drag.at("fx").get<double>(), 0);
   EXPECT_THAT(read_text(folder / "out/balance.csv"),
-              HasSubstr("\ntime,kinetic_energy,dissipation,boundary_power,body_power,residual\n"));
+              HasSubstr("\ntime,kinetic_energy,dissipation,boundary_power,body_power,residual,rate\n"));
   EXPECT_EQ(summary.at("monitors").at("through").at("total"), 0);
   for (const char* name : {"cut_0.csv", "cavity.hdf.series", "fields/cavity_000000.hdf"}) {
     EXPECT_TRUE(std::filesystem::exists(folder / "out" / name)) << name;
@@ -169,6 +169,9 @@ TEST(FlowStart, goes_on_with_the_velocity_of_an_earlier_run) {
   const auto before = summary_of(folder);
   folder.edit("velocity = [0, 0, 0]",
               fmt::format("file = \"out/checkpoint_{}.h5\"", before.at("steps").get<int>()));
+  const Outcome refused = folder.run({});
+  EXPECT_EQ(refused.status, 2);
+  EXPECT_THAT(refused.error, HasSubstr("is in the output directory, whose checkpoints the run replaces"));
   ASSERT_EQ(folder.run({"--output", "more", "--steps", "1"}).status, 0);
   // The kinetic energy of the first row, at the start of [time].
   std::istringstream rows(read_text(folder / "more/balance.csv"));

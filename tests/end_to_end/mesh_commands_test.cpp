@@ -173,7 +173,7 @@ $EndElements
   const auto x = file.read<double>("/VTKHDF/Points");
   const auto nodes = file.read<std::int64_t>("/VTKHDF/Connectivity");
   ASSERT_EQ(nodes.size(), 6u);
-  for (const std::size_t first : {0, 3}) {
+  for (const std::size_t first : {0u, 3u}) {
     const auto arm = [&](std::size_t corner, std::size_t k) {
       return x[3 * static_cast<std::size_t>(nodes[first + corner]) + k] -
              x[3 * static_cast<std::size_t>(nodes[first]) + k];

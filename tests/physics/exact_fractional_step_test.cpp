@@ -305,7 +305,6 @@ INSTANTIATE_TEST_SUITE_P(Vessels, Inviscid,
                                          Vessel{"hexahedra_periodic", CellType::Hexahedron, true}),
                          [](const auto& test) { return std::string(test.param.name); });
 
-// Sums of multiples of the quantum are exact up to 2^53 of it only: it must grow with the flow.
 TEST(ExactStep, midpoint_lets_as_much_through_as_is_given_in_every_step) {
   RawMesh raw = make_box(CellType::Triangle, {6, 4, 0});
   distort(raw, 0.05);
@@ -345,6 +344,7 @@ TEST(ExactStep, finds_the_pressure_where_forces_end) {
   }
 }
 
+// Sums of multiples of the quantum are exact up to 2^53 of it only: it must grow with the flow.
 TEST(ExactStep, has_no_divergence_while_a_flow_grows_by_twelve_orders_of_magnitude) {
   for (const CellType type : {CellType::Triangle, CellType::Tetrahedron}) {
     const Mesh mesh(make_box(type, {3, 3, is_planar(type) ? 0 : 3}));

@@ -163,7 +163,7 @@ TEST(FlowBalances, a_mean_flow_against_walls_is_an_error) {
   FlowSettings settings = settings_with(mesh, Wall{});
   settings.mean_flow = MeanFlow{{0, 2, 0}, 0.7};
   try {
-    ClassicalFractionalStep flow(Executor::serial(), mesh, settings);
+    ClassicalFractionalStep(Executor::serial(), mesh, settings).start(*uniform_vector({}), 0);
     ADD_FAILURE() << "no error";
   } catch (const InputError& error) {
     EXPECT_THAT(error.what(), testing::HasSubstr("no mean flow along [0, 2, 0] can be held"));

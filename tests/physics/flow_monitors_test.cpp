@@ -143,9 +143,10 @@ TEST(EnergyValues, follow_their_columns) {
   budget.boundary_power = 8;
   budget.body_power = 16;
   const auto values = energy_values(budget, 10);
-  EXPECT_THAT(values, ::testing::ElementsAre(10, 40, 80, 160, 10 * (8 + 16 - 4 - 2)));
+  EXPECT_THAT(values, ::testing::ElementsAre(10, 40, 80, 160, 10 * (8 + 16 - 4 - 2), 20));
   EXPECT_STREQ(energy_columns[1], "dissipation");
   EXPECT_STREQ(energy_columns[4], "residual");
+  EXPECT_STREQ(energy_columns[5], "rate");
 }
 
 }  // namespace
