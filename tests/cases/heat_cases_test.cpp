@@ -137,9 +137,10 @@ TEST(Crankshaft, warms_up_from_one_end) {
   for (std::size_t step = 1; step <= steps; ++step) {
     const double inflow = -ends.at("nose_end")[step], outflow = ends.at("flange_end")[step];
     EXPECT_GT(inflow, outflow) << step;  // the shaft still warms up
-    EXPECT_GT(outflow, ends.at("flange_end")[step - 1]) << step;
-    // The first step's inflow is the largest: the whole shaft is cold.
+    // At the start flows through given temperatures are not known. The first step's inflow is the largest:
+    // the whole shaft is cold.
     if (step > 1) {
+      EXPECT_GT(outflow, ends.at("flange_end")[step - 1]) << step;
       EXPECT_LT(inflow, -ends.at("nose_end")[step - 1]) << step;
     }
     EXPECT_GT(mean.at("temperature")[step], mean.at("temperature")[step - 1]) << step;
