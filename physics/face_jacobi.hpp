@@ -16,9 +16,7 @@ struct FaceDivision {
   CURLEW_HOST_DEVICE Vector4<T> operator()(Id<Face> f, Vector4<T> residual) const {
     const Vector4<T> n = normal[f];
     const T part = own_dot(residual, n), divided = static_cast<T>(along[f]) * part;
-    Vector4<T> tangential = residual - part * n;
-    // What rounding leaves of a large normal part there would be multiplied by the larger inverse.
-    tangential -= own_dot(tangential, n) * n;
+    const Vector4<T> tangential = residual - part * n;
     return (divided * n + static_cast<T>(across[f]) * tangential).with_fourth(divided);
   }
 };

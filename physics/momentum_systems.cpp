@@ -192,12 +192,16 @@ struct AddFreePartOnFace {
   View<Face, const Vector4<T>> change;
   View<Face, Vector3> velocity;
   CURLEW_HOST_DEVICE void operator()(Id<Face> f) const {
+    if (hold[f] == FaceHold::All) return;
     const Vector4<T> v = change[f];
-    const Vector3 s = area[f];
-    Vector3 part = free_tangential_part(widened(v), hold[f], s);
-    // What M has acted on: beside large tangential parts rounding leaves little of it in the other three.
-    if (along_normals && hold[f] == FaceHold::Free) part += (static_cast<Real>(v.fourth) / norm(s)) * s;
-    velocity[f] += factor * part;
+    const Vector3 whole = widened(v), s = area[f];
+    const Real squared_area = dot(s, s);
+    Real excess = dot(whole, s);
+    // The flux is what M has acted on: beside large tangential parts rounding leaves little of it in the
+    // vector.
+    if (along_normals && hold[f] == FaceHold::Free)
+      excess -= static_cast<Real>(v.fourth) * std::sqrt(squared_area);
+    velocity[f] += factor * (whole - (excess / squared_area) * s);
   }
 };
 
