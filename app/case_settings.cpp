@@ -150,28 +150,35 @@ TimeAverageSettings read_time_average(const Section& section, const ModelOffer& 
   return average;
 }
 
+constexpr std::size_t longest_file_name = 100;
+
+bool fits_file_names(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' ||
+         c == '.';
+}
+
 /// Names begin those of files.
 bool fits_file_name(const std::string& name) {
-  return !name.empty() && name.front() != '.' && name.size() <= 100 &&
-         std::all_of(name.begin(), name.end(), [](char c) {
-           return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-                  c == '-' || c == '.';
-         });
+  return !name.empty() && name.front() != '.' && name.size() <= longest_file_name &&
+         std::ranges::all_of(name, fits_file_names);
 }
 
 constexpr const char* fit_names = "up to 100 letters, digits, _, - and . (not first)";
 
-/// Without a name that of the file counts.
+/// Without a name that of the file counts, with _ for what does not fit.
 std::string read_name(const Section& root, const Location& location, Diagnostics& diagnostics) {
   const Section section = root.table("case");
-  const auto given = section.string("name");
-  const std::string name = given.value_or(std::filesystem::path(location.file).stem().string());
-  if (fits_file_name(name)) return name;
-  diagnostics.error(given ? section.location("name") : location,
-                    fmt::format("the case name \"{}\"{} becomes a file name: {} {}", name,
-                                given ? "" : ", which is that of the file,",
-                                given ? "use" : "give another one as name of [case], of", fit_names));
-  return "case";
+  if (const auto given = section.string("name")) {
+    if (fits_file_name(*given)) return *given;
+    diagnostics.error(section.location("name"),
+                      fmt::format("the case name \"{}\" becomes a file name: use {}", *given, fit_names));
+    return "case";
+  }
+  std::string name = std::filesystem::path(location.file).stem().string().substr(0, longest_file_name);
+  std::ranges::replace_if(
+      name, [](char c) { return !fits_file_names(c); }, '_');
+  if (name.starts_with('.')) name.front() = '_';
+  return name;
 }
 
 /// Monitors become files NAME.csv beside those of the run itself.
