@@ -62,6 +62,28 @@ type = "insulated"
   }
 };
 
+/// A unit square of those elements, with a group of sides and one of cells.
+std::string square_of(const std::string& elements) {
+  return R"($MeshFormat
+2.2 0 8
+$EndMeshFormat
+$PhysicalNames
+2
+1 1 "side"
+2 2 "square"
+$EndPhysicalNames
+$Nodes
+4
+1 0 0 0
+2 1 0 0
+3 1 1 0
+4 0 1 0
+$EndNodes
+$Elements
+)" + elements +
+         "$EndElements\n";
+}
+
 TEST(Convert, to_a_mesh_file_keeps_every_bit_of_a_run) {
   const PlateFolder folder;
   const Checkpoint original = folder.result_on({"mesh.size=0.2"});
@@ -103,28 +125,7 @@ TEST(Convert, with_parts_needs_a_mesh_file_to_write) {
 TEST(Convert, from_a_mesh_of_gmsh) {
   const OutputDirectory folder;
   const std::string msh = "square.msh";
-  write_text(folder / msh, R"($MeshFormat
-2.2 0 8
-$EndMeshFormat
-$PhysicalNames
-2
-1 1 "side"
-2 2 "square"
-$EndPhysicalNames
-$Nodes
-4
-1 0 0 0
-2 1 0 0
-3 1 1 0
-4 0 1 0
-$EndNodes
-$Elements
-3
-1 1 2 1 1 1 2
-2 2 2 2 1 1 2 3
-3 2 2 2 1 1 3 4
-$EndElements
-)");
+  write_text(folder / msh, square_of("3\n1 1 2 1 1 1 2\n2 2 2 2 1 1 2 3\n3 2 2 2 1 1 3 4\n"));
   const Outcome converted = run_curlew(folder.path(), {"mesh", "convert", msh, "square.h5"});
   ASSERT_EQ(converted.status, 0) << converted.error;
   nlohmann::json reports[2];
@@ -151,22 +152,7 @@ TEST(Convert, to_vtkhdf_opens) {
 
 TEST(Convert, to_vtkhdf_turns_inverted_cells) {
   const OutputDirectory folder;
-  write_text(folder / "square.msh", R"($MeshFormat
-2.2 0 8
-$EndMeshFormat
-$Nodes
-4
-1 0 0 0
-2 1 0 0
-3 1 1 0
-4 0 1 0
-$EndNodes
-$Elements
-2
-1 2 2 0 1 1 3 2
-2 2 2 0 1 1 3 4
-$EndElements
-)");
+  write_text(folder / "square.msh", square_of("2\n1 2 2 0 1 1 3 2\n2 2 2 0 1 1 3 4\n"));
   const Outcome outcome = run_curlew(folder.path(), {"mesh", "convert", "square.msh", "square.hdf"});
   ASSERT_EQ(outcome.status, 0) << outcome.error;
   const Hdf5Reader file(folder / "square.hdf");
