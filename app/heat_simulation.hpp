@@ -3,17 +3,13 @@
 
 #include "app/heat_case.hpp"
 #include "app/simulation.hpp"
+#include "app/step_control.hpp"
 #include "physics/heat_diffusion.hpp"
 
 namespace curlew {
 
 /// The model that a case describes, for one mesh that it was checked against.
 HeatSettings heat_settings(const HeatCase& settings, const Mesh& mesh);
-
-/// Steps that lead from start to end; the last may be shorter.
-std::int64_t step_count(const TimeSettings& time);
-/// The time that step `step` (from 1) leads to [s].
-Real time_of_step(const TimeSettings& time, std::int64_t step);
 
 /// A run of heat diffusion.
 class HeatSimulation final : public Simulation {
@@ -60,6 +56,7 @@ class HeatSimulation final : public Simulation {
   HeatCase settings_;
   const Mesh& mesh_;
   HeatDiffusion heat_;
+  EvenSteps steps_;
   SolveReport report_;   // of the last step
   Real step_ = 0;        // its length [s]
   bool solved_ = false;  // the steady state

@@ -17,6 +17,21 @@ constexpr Real round_off = 1e-6;
 
 }  // namespace
 
+std::int64_t EvenSteps::last() const {
+  return origin_.step +
+         static_cast<std::int64_t>(std::ceil((time_.end - origin_.time) / time_.step - round_off));
+}
+
+Real EvenSteps::time_of(std::int64_t step) const {
+  if (step == last()) return time_.end;
+  return origin_.time + static_cast<Real>(step - origin_.step) * time_.step;
+}
+
+void EvenSteps::resume(const Moment& origin, const Moment& now) {
+  origin_ = origin;
+  if (std::abs(time_of(now.step) - now.time) > round_off * time_.step) origin_ = now;
+}
+
 Real StepControl::next(Real now, Real courant_rate) {
   Real step = time_.step;
   if (time_.courant) {

@@ -1,12 +1,39 @@
 // Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <string>
 
 #include "app/flow_case.hpp"
 
 namespace curlew {
+
+/// Steps of one length that lead from start to end; the last may be shorter. Times are counted from one
+/// moment, the start or where a run went on with another length, so that they do not drift.
+class EvenSteps {
+ public:
+  explicit EvenSteps(const TimeSettings& time) : time_(time), origin_{0, time.start} {}
+
+  struct Moment {
+    std::int64_t step;
+    Real time;  ///< [s]
+  };
+
+  /// The number of the last step.
+  std::int64_t last() const;
+  /// The time that a step leads to [s].
+  Real time_of(std::int64_t step) const;
+
+  /// What times are counted from.
+  const Moment& origin() const { return origin_; }
+  /// Goes on at `now`: from `origin`, that of the run before, if steps of this length lead there.
+  void resume(const Moment& origin, const Moment& now);
+
+ private:
+  TimeSettings time_;
+  Moment origin_;
+};
 
 /// Chooses the lengths of time steps: fixed ones, or as long as a Courant number allows.
 class StepControl {

@@ -20,30 +20,6 @@ using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-TEST(Steps, fill_the_time_from_start_to_end) {
-  struct Example {
-    Real start, end, step;
-    std::int64_t count;
-  };
-  // 0.1 is no binary number: ten of them are neither more nor fewer steps than ten.
-  for (const auto& [start, end, step, count] : {Example{0, 1, 0.1, 10},
-                                                {0, 0.3, 0.1, 3},
-                                                {5, 6, 0.1, 10},
-                                                {0, 1, 0.3, 4},
-                                                {0, 1e6, 0.1, 10000000},
-                                                {0, 1, 1, 1},
-                                                {-1, 1, 0.7, 3}}) {
-    TimeSettings time;
-    time.start = start, time.end = end, time.step = step;
-    EXPECT_EQ(step_count(time), count) << start << " to " << end;
-    EXPECT_EQ(time_of_step(time, count), end);
-    EXPECT_DOUBLE_EQ(time_of_step(time, 1), count == 1 ? end : start + step);
-    for (std::int64_t k = 1; k <= std::min<std::int64_t>(count, 100); ++k) {
-      EXPECT_LT(time_of_step(time, k - 1), time_of_step(time, k)) << k;
-    }
-  }
-}
-
 constexpr const char* steady_case = R"([mesh]
 file = "box.h5"
 [model]

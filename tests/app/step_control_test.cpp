@@ -35,6 +35,49 @@ std::vector<Real> steps_of(const FlowTimeSettings& time, const std::function<Rea
 
 const auto any = [](Real) { return 1e9; };
 
+TEST(EvenSteps, fill_the_time_from_start_to_end) {
+  struct Example {
+    Real start, end, step;
+    std::int64_t count;
+  };
+  // 0.1 is no binary number: ten of them are neither more nor fewer steps than ten.
+  for (const auto& [start, end, step, count] : {Example{0, 1, 0.1, 10},
+                                                {0, 0.3, 0.1, 3},
+                                                {5, 6, 0.1, 10},
+                                                {0, 1, 0.3, 4},
+                                                {0, 1e6, 0.1, 10000000},
+                                                {0, 1, 1, 1},
+                                                {-1, 1, 0.7, 3}}) {
+    TimeSettings time;
+    time.start = start, time.end = end, time.step = step;
+    const EvenSteps steps(time);
+    EXPECT_EQ(steps.last(), count) << start << " to " << end;
+    EXPECT_EQ(steps.time_of(count), end);
+    EXPECT_DOUBLE_EQ(steps.time_of(1), count == 1 ? end : start + step);
+    for (std::int64_t k = 1; k <= std::min<std::int64_t>(count, 100); ++k) {
+      EXPECT_LT(steps.time_of(k - 1), steps.time_of(k)) << k;
+    }
+  }
+}
+
+TEST(EvenSteps, go_on_from_a_moment_that_they_do_not_lead_to) {
+  TimeSettings time;
+  time.end = 2, time.step = 0.1;
+  EvenSteps same(time), after_longer_ones(time);
+  same.resume({0, 0}, {7, 7 * 0.1});
+  EXPECT_EQ(same.origin().step, 0);
+  after_longer_ones.resume({0, 0}, {4, 1.25});
+  EXPECT_EQ(after_longer_ones.origin().step, 4);
+  EXPECT_EQ(after_longer_ones.time_of(5), 1.25 + 0.1);
+  EXPECT_EQ(after_longer_ones.last(), 4 + 8);  // seven of 0.1 and one of 0.05
+  EXPECT_EQ(after_longer_ones.time_of(12), 2);
+  // A run that goes on from there in turn counts as that one did.
+  EvenSteps again(time);
+  again.resume(after_longer_ones.origin(), {7, after_longer_ones.time_of(7)});
+  EXPECT_EQ(again.time_of(8), after_longer_ones.time_of(8));
+  EXPECT_EQ(again.last(), 12);
+}
+
 TEST(StepControl, fixed_steps_fill_the_run) {
   // 0.1 is no binary number: ten of them are neither more nor fewer steps than ten.
   const auto tenths = steps_of(fixed(1, 0.1), any);
