@@ -10,7 +10,7 @@
 #include "app/case_settings.hpp"
 #include "app/diagnostics.hpp"
 #include "app/expression.hpp"
-#include "physics/heat_diffusion.hpp"
+#include "physics/heat_settings.hpp"
 
 namespace curlew {
 

@@ -93,7 +93,10 @@ HeatSettings heat_settings(const HeatCase& settings, const Mesh& mesh) {
 }
 
 HeatSimulation::HeatSimulation(const Executor& executor, const Mesh& mesh, HeatCase settings)
-    : settings_(std::move(settings)), mesh_(mesh), heat_(executor, mesh, heat_settings(settings_, mesh)), steps_(settings_.time) {}
+    : settings_(std::move(settings)),
+      mesh_(mesh),
+      heat_(executor, mesh, heat_settings(settings_, mesh)),
+      steps_(settings_.time) {}
 
 const std::string& HeatSimulation::model() const {
   static const std::string name = "heat-diffusion";

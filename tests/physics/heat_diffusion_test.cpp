@@ -6,6 +6,7 @@
 #include <Eigen/Dense>
 #include <Eigen/Sparse>
 #include <cmath>
+#include <map>
 #include <numbers>
 
 #include "mesh/box.hpp"
@@ -281,6 +282,33 @@ TEST(HeatDiffusion, flux_through_a_slab_of_two_materials_is_exact) {
   const Real flow = 1 / (0.5 / 1000 + 0.5 / 1);
   EXPECT_NEAR(heat.balance().outflow[1], flow, 1e-10);
   EXPECT_NEAR(heat.balance().outflow[0], -flow, 1e-10);
+}
+
+TEST(HeatDiffusion, flows_through_patches_of_given_temperature_that_meet_are_of_second_order) {
+  // T = e^x sin y, which is harmonic, on the unit square.
+  const std::map<std::string, Real> exact{{"left", 2 * (1 - std::cos(1.0))},
+                                          {"right", -2 * std::exp(1.0) * (1 - std::cos(1.0))},
+                                          {"bottom", 2 * (std::exp(1.0) - 1)},
+                                          {"top", -2 * std::cos(1.0) * (std::exp(1.0) - 1)}};
+  const FunctionPointer temperature = analytic([](Vector3 x, Real) { return std::exp(x.x) * std::sin(x.y); });
+  for (const CellType type : {CellType::Triangle, CellType::Quadrilateral}) {
+    std::map<std::string, std::vector<Real>> errors;
+    for (const Index cells : {8, 16, 32}) {
+      const Mesh mesh(make_box(type, {cells, cells, 0}));
+      HeatDiffusion heat(Executor::serial(), mesh,
+                         settings_for(mesh, material(2, 1), FixedTemperature{temperature}));
+      heat.start(*temperature, 0);
+      heat.solve_steady();
+      for (std::size_t p = 0; p < mesh.topology().patches().size(); ++p) {
+        const std::string& name = mesh.topology().patches()[p].name;
+        errors[name].push_back(std::abs(heat.balance().outflow[p] - exact.at(name)));
+      }
+      EXPECT_LE(std::abs(heat.balance().imbalance()), 1e-9 * heat.balance().throughput());
+    }
+    for (const auto& [name, error] : errors) {
+      EXPECT_GT(std::log2(error[1] / error[2]), 1.7) << name << ": " << error[1] << ", " << error[2];
+    }
+  }
 }
 
 TEST(HeatDiffusion, an_insulated_body_keeps_its_mean_temperature_and_levels_out) {
