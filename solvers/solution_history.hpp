@@ -26,7 +26,7 @@ struct StepMatrix {
 };
 
 /// How many solves are remembered. A guess from four smooth ones is good to fourth order in the step; more
-/// gain little (docs/kernels.md).
+/// gain little (docs/multigrid.md).
 inline constexpr std::size_t solution_history_depth = 4;
 
 /// What the last solves of a run changed about their first guesses, d_i, from which the next guess is
