@@ -25,7 +25,7 @@ CURLEW_HOST_DEVICE constexpr Index index(Index entry) {
 }
 inline constexpr Real signs[2] = {1, -1};
 /// +1 or -1. On a processor looked up: compilers make a branch of a condition here, and where signs follow no
-/// pattern a wrong guess costs more than the rest of an entry (docs/performance.md).
+/// pattern a wrong guess costs more than the rest of an entry (docs/trials.md).
 CURLEW_HOST_DEVICE constexpr Real sign(Index entry) {
 #if defined(__CUDA_ARCH__)
   return entry < 0 ? Real(-1) : Real(1);
