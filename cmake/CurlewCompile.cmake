@@ -81,7 +81,7 @@ target_compile_options(curlew_compile INTERFACE
   "$<$<COMPILE_LANGUAGE:CUDA>:SHELL:-DFMT_USE_CONSTEXPR=1 -DEIGEN_NO_CUDA>")
 if(CURLEW_NATIVE AND CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   # Hardware gathers are microcoded on many x86 processors and slower there than scalar loads
-  # (docs/performance.md); -march=native alone makes GCC emit them.
+  # (docs/kernels.md); -march=native alone makes GCC emit them.
   target_compile_options(curlew_compile INTERFACE
     -march=native -mtune-ctrl=^use_gather_2parts,^use_gather_4parts,^use_gather)
 endif()
