@@ -22,7 +22,8 @@ struct Sighting {
   Index second, last;  ///< neighbours of the lowest node in the cycle, the lower one first
   Index rest;          ///< what else distinguishes the cycle: the fourth node, or a hash of all the others
   std::int16_t size, slot;
-  Index owner;  ///< cell, or number of cells + tagged face
+  Index owner;   ///< cell, or number of cells + tagged face
+  bool forward;  ///< the cycle was listed in this direction
 
   auto key() const { return std::tie(second, last, rest, size); }
   friend bool operator<(const Sighting& a, const Sighting& b) {
@@ -48,6 +49,7 @@ Located locate(const Index* nodes, int size, int slot, Index owner) {
   s.size = static_cast<std::int16_t>(size);
   s.slot = static_cast<std::int16_t>(slot);
   s.owner = owner;
+  s.forward = size == 2 ? low == 0 : forward;
   if (size == 4) {
     s.rest = from_low(2);
   } else if (size > 4) {
@@ -155,7 +157,7 @@ FaceMatching match_faces(const RawMesh& raw) {
 
   std::vector<Index> first_face(raw.nodes.size() + 1, 0);
   const auto none = static_cast<Index>(sightings.size());
-  std::atomic<Index> crowded{none};
+  std::atomic<Index> crowded{none}, folded{none};
   std::atomic<std::int64_t> unused{0};
   parallel_for(raw.nodes.size(), [&](std::size_t n) {
     std::sort(sightings.begin() + bucket[n], sightings.begin() + bucket[n + 1]);
@@ -163,6 +165,10 @@ FaceMatching match_faces(const RawMesh& raw) {
       if (is_cell(first)) {
         ++first_face[n + 1];
         if (last - first > 2 && is_cell(first + 2)) record_lowest(crowded, first);
+        // Two cells on either side of a face list it in opposite directions, as each sees it from outside.
+        if (last - first > 1 && is_cell(first + 1) &&
+            sightings[at(first)].forward == sightings[at(first + 1)].forward)
+          record_lowest(folded, first);
       } else {
         unused += last - first;
       }
@@ -174,6 +180,14 @@ FaceMatching match_faces(const RawMesh& raw) {
         "a face of the {} at {} is shared by more than two cells; the mesh overlaps itself or holds "
         "cells twice, remake it",
         name(raw.cell_types[at(s.owner)]), where(mean_of_cell(raw, at(s.owner)))));
+  }
+  if (folded < none) {
+    const auto a = at(sightings[at(folded)].owner), b = at(sightings[at(folded + 1)].owner);
+    throw InputError(fmt::format(
+        "the {} at {} and the {} at {} lie on the same side of the face between them: the mesh is folded, "
+        "repair or remake it",
+        name(raw.cell_types[a]), where(mean_of_cell(raw, a)), name(raw.cell_types[b]),
+        where(mean_of_cell(raw, b))));
   }
   for (std::size_t n = 1; n < first_face.size(); ++n) first_face[n] += first_face[n - 1];
 

@@ -22,8 +22,8 @@ struct FaceMatching {
 };
 
 /// Finds the faces of a mesh in time linear in its size: faces fall into buckets by their lowest node and are
-/// matched inside a bucket. Throws InputError for a face with a repeated node or shared by more than two
-/// cells.
+/// matched inside a bucket. Cells must be listed with positive volume. Throws InputError for a face with a
+/// repeated node or shared by more than two cells, or by two on the same side of it.
 FaceMatching match_faces(const RawMesh& raw);
 
 }  // namespace curlew

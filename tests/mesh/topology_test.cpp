@@ -1,6 +1,7 @@
 // Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
 #include "mesh/topology.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <omp.h>
 
@@ -12,6 +13,7 @@
 #include <utility>
 
 #include "mesh/box.hpp"
+#include "mesh/cell_shapes.hpp"
 #include "tests/mesh/incidence_matrix.hpp"
 #include "tests/mesh/shelf.hpp"
 
@@ -257,6 +259,25 @@ TEST(Topology, refuses_meshes_that_are_no_complex) {
   RawMesh repeated = make_box(CellType::Quadrilateral, {1, 1, 0});
   repeated.cell_nodes[1] = repeated.cell_nodes[0];
   EXPECT_THROW(Mesh{repeated}, InputError);
+}
+
+TEST(Topology, refuses_cells_on_the_same_side_of_their_face) {
+  for (const CellType type : {CellType::Triangle, CellType::Quadrilateral, CellType::Tetrahedron,
+                              CellType::Hexahedron, CellType::Prism, CellType::Pyramid}) {
+    const bool plane = is_planar(type);
+    RawMesh folded = make_box(type, {4, 4, plane ? 0 : 4});
+    // The node in the middle goes beyond its neighbours to the right, so that cells there turn over.
+    const Vector3 middle{0.5, 0.5, plane ? 0 : 0.5};
+    const auto node = std::ranges::find_if(folded.nodes, [&](Vector3 x) { return norm(x - middle) < 1e-9; });
+    ASSERT_NE(node, folded.nodes.end());
+    node->x += 1.9;
+    try {
+      Mesh{folded};
+      ADD_FAILURE() << name(type);
+    } catch (const InputError& error) {
+      EXPECT_THAT(error.what(), testing::HasSubstr("the mesh is folded")) << name(type);
+    }
+  }
 }
 
 TEST(Topology, refuses_faces_without_area_and_tells_where) {
