@@ -8,7 +8,6 @@
 #include <fstream>
 #include <map>
 #include <numbers>
-#include <regex>
 #include <string_view>
 #include <utility>
 
@@ -57,18 +56,6 @@ void require_readable(const std::filesystem::path& file) {
     fail_to_import(file, "the file cannot be opened for reading. Check its permissions");
   if (std::filesystem::file_size(file, status) == 0)
     fail_to_import(file, "the file is empty. Write the mesh again, or check that its copy is complete");
-}
-
-/// The statement Exit in a Gmsh script ends the process that reads it.
-void require_no_exit(const std::filesystem::path& file) {
-  static const std::regex statement(R"((^|[\s;{}])Exit\s*\d*\s*;)");
-  std::ifstream in(file);
-  std::string line;
-  for (int number = 1; std::getline(in, line); ++number)
-    if (std::regex_search(line.substr(0, line.find("//")), statement))
-      throw InputError(
-          fmt::format("{}:{}: the statement Exit would end the whole program. Use Abort, or remove it",
-                      file.string(), number));
 }
 
 /// Names of physical groups by dimension and tag, as a .msh file lists them: of several groups of one name
@@ -196,7 +183,6 @@ RawMesh import_mesh(const std::filesystem::path& file, const GmshImportOptions& 
                                      options.size));
   const FileKind kind = kind_of(file);
   require_readable(file);
-  if (kind == FileKind::Script) require_no_exit(file);
   if (kind == FileKind::Msh) require_known_version(file);
 
   PhysicalNames names = kind == FileKind::Msh ? physical_names(file) : PhysicalNames();

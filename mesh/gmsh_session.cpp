@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <iostream>
 
 #include "kernels/error.hpp"
@@ -17,6 +18,34 @@ namespace curlew {
 void fail_to_import(const std::filesystem::path& file, std::string_view message) {
   throw InputError(fmt::format("{}: {}", file.string(), message));
 }
+
+namespace {
+
+/// Says what ended the process while it exists: the statement Exit in a script, or in a file that a script
+/// includes, makes Gmsh call std::exit.
+class ExitWatch {
+ public:
+  explicit ExitWatch(const std::filesystem::path& file) {
+    static const int registered = std::atexit([] {
+      if (watched.empty()) return;
+      std::cerr << fmt::format(
+          "error: {}: a statement Exit, in this file or in one that it includes, ends the whole program. Use "
+          "Abort, or remove it\n",
+          watched);
+      std::_Exit(2);
+    });
+    REQUIRE(registered == 0, "no function can be registered for the exit of the program");
+    watched = file.string();
+  }
+  ~ExitWatch() { watched.clear(); }
+  ExitWatch(const ExitWatch&) = delete;
+  ExitWatch& operator=(const ExitWatch&) = delete;
+
+ private:
+  static inline std::string watched;
+};
+
+}  // namespace
 
 StandardOutputCapture::StandardOutputCapture() : sink_(std::tmpfile()), saved_(dup(STDOUT_FILENO)) {
   std::fflush(stdout);
@@ -81,6 +110,7 @@ std::vector<std::string> GmshSession::messages(std::string_view kind) const {
 
 void GmshSession::run(const std::filesystem::path& file, std::string_view remedy,
                       const std::function<void()>& work) const {
+  const ExitWatch watch(file);
   std::string thrown;
   try {
     work();

@@ -70,7 +70,6 @@ TEST_F(GmshImport, every_bad_mesh_gets_its_message) {
       {"missing_curve.geo", "Curve Loop(1) = {1, 2, 3};\nPlane Surface(1) = {1};\n", "Gmsh reports"},
       {"points_only.geo", "Point(1) = {0, 0, 0};\n", "it has no cells"},
       {"error.geo", "Error(\"wheel and rim do not meet\");\n", "wheel and rim do not meet"},
-      {"exit.geo", "// Exit;\nPoint(1) = {0, 0, 0}; Exit;\n", "exit.geo:2: the statement Exit"},
   };
   for (const BadMesh& bad : corpus) {
     SCOPED_TRACE(bad.file);
@@ -81,6 +80,17 @@ TEST_F(GmshImport, every_bad_mesh_gets_its_message) {
   EXPECT_THAT(import_error(folder_ / "absent.msh"), HasSubstr("no such file"));
   std::filesystem::create_directory(folder_ / "folder.msh");
   EXPECT_THAT(import_error(folder_ / "folder.msh"), HasSubstr("not a regular file"));
+}
+
+TEST_F(GmshImport, a_script_that_ends_the_program_is_told_of) {
+  write("included.geo", "Exit;\n");
+  for (const char* script : {"Exit;\n", "If(1)Exit;EndIf\n", "Exit\n;\n", "Include \"included.geo\";\n"}) {
+    const auto file = write("exit.geo", script);
+    EXPECT_EXIT(import_mesh(file), testing::ExitedWithCode(2), "error: .*exit.geo: a statement Exit")
+        << script;
+  }
+  EXPECT_THAT(import_error(write("comment.geo", "/* Exit; */\nPoint(1) = {0, 0, 0};\n")),
+              HasSubstr("it has no cells"));
 }
 
 TEST_F(GmshImport, a_truncated_mesh_is_an_error_or_still_a_mesh) {
