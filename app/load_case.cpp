@@ -55,19 +55,24 @@ void check_directory(const OutputSettings& output, Diagnostics& diagnostics) {
   }
 }
 
-void check_initial_file(const HeatCase&, const Mesh&, Diagnostics&) {}
+void check_place_of_initial_file(const HeatCase&, Diagnostics&) {}
 
-void check_initial_file(const FlowCase& settings, const Mesh& mesh, Diagnostics& diagnostics) {
-  if (!settings.initial_file) return;
+void check_place_of_initial_file(const FlowCase& settings, Diagnostics& diagnostics) {
   std::error_code ignored;
-  if (std::filesystem::equivalent(settings.initial_file->parent_path(), settings.output.directory, ignored)) {
+  if (settings.initial_file &&
+      std::filesystem::equivalent(settings.initial_file->parent_path(), settings.output.directory, ignored)) {
     diagnostics.error(
         settings.initial_file_location,
         fmt::format("{} is in the output directory, whose checkpoints the run replaces; move it "
                     "elsewhere, or give another --output",
                     settings.initial_file->string()));
-    return;
   }
+}
+
+void check_initial_file(const HeatCase&, const Mesh&, Diagnostics&) {}
+
+void check_initial_file(const FlowCase& settings, const Mesh& mesh, Diagnostics& diagnostics) {
+  if (!settings.initial_file) return;
   try {
     require_checkpoint_of(flow_method_names[at(int(settings.method))], mesh,
                           read_checkpoint(*settings.initial_file), settings.initial_file->string());
@@ -183,6 +188,7 @@ LoadedCase load_case(const std::filesystem::path& path, std::span<const std::str
         Mesh mesh = in_parts ? make_mesh(read_mesh_part(settings.mesh.file, ranks->rank()), ranks)
                              : read_mesh(settings.mesh);
         check(settings, mesh, diagnostics);
+        check_place_of_initial_file(settings, diagnostics);
         if (!in_parts && diagnostics.empty()) check_on_mesh(settings, mesh, diagnostics);
         loaded.mesh = std::make_unique<const Mesh>(prepared(settings, std::move(mesh), diagnostics));
       } catch (const InputErrors& errors) {

@@ -1,7 +1,12 @@
 // Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
 #include "app/read_mesh.hpp"
 
+#include <fmt/format.h>
+
+#include <utility>
+
 #include "app/mesh_file.hpp"
+#include "kernels/error.hpp"
 #include "mesh/gmsh_import.hpp"
 
 namespace curlew {
@@ -16,7 +21,12 @@ RawMesh read_raw_mesh(const MeshSettings& settings) {
 }
 
 Mesh read_mesh(const MeshSettings& settings) {
-  return Mesh(read_raw_mesh(settings), settings.order);
+  RawMesh raw = read_raw_mesh(settings);
+  try {
+    return Mesh(std::move(raw), settings.order);
+  } catch (const InputError& error) {
+    throw InputError(fmt::format("{}: {}", settings.file.string(), error.what()));
+  }
 }
 
 }  // namespace curlew
