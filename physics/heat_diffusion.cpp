@@ -45,15 +45,17 @@ struct InflowOnNode {
   }
 };
 
-struct RightHandSideOnNode {
+/// What the heat that is stored lacks, at the temperatures of a guess, of what flows in, as the scheme weighs
+/// it; zero at held nodes.
+struct SoughtOnNode {
   Real per_step, implicit_weight;
-  View<Node, const Real> capacity, previous, load, previous_inflow;
+  View<Node, const Real> capacity, temperature, previous, inflow, previous_inflow;
   View<Node, const std::uint8_t> held;
-  View<Node, Real> right_hand_side;
+  View<Node, Real> sought;
   CURLEW_HOST_DEVICE void operator()(Id<Node> n) const {
-    right_hand_side[n] = held[n] ? Real(0)
-                                 : per_step * capacity[n] * previous[n] + implicit_weight * load[n] +
-                                       (1 - implicit_weight) * previous_inflow[n];
+    sought[n] = held[n] ? Real(0)
+                        : implicit_weight * inflow[n] + (1 - implicit_weight) * previous_inflow[n] -
+                              per_step * capacity[n] * (temperature[n] - previous[n]);
   }
 };
 
@@ -78,6 +80,19 @@ struct HoldOnNode {
   }
 };
 
+struct RaiseOnNode {
+  Real rise;  // [K]
+  View<Node, Real> temperature;
+  CURLEW_HOST_DEVICE void operator()(Id<Node> n) const { temperature[n] += rise; }
+};
+
+/// 1 at nodes that are solved for, zero at held ones.
+struct SolvedForOnNode {
+  View<Node, const std::uint8_t> held;
+  View<Node, Real> x;
+  CURLEW_HOST_DEVICE void operator()(Id<Node> n) const { x[n] = held[n] ? 0 : 1; }
+};
+
 /// C x at nodes that are solved for, zero at held ones.
 struct CapacityOnNode {
   View<Node, const Real> capacity;
@@ -99,18 +114,28 @@ struct ValueOfNode {
   CURLEW_HOST_DEVICE Real operator()(Id<Node> n) const { return value[n]; }
 };
 
-struct SquaredResidualOfNode {
-  View<Node, const Real> b, ax;
+struct SquareOfNode {
+  View<Node, const Real> value;
+  CURLEW_HOST_DEVICE Real operator()(Id<Node> n) const { return value[n] * value[n]; }
+};
+
+struct SquaredProductOfNode {
+  View<Node, const Real> a, b;
   CURLEW_HOST_DEVICE Real operator()(Id<Node> n) const {
-    const Real r = b[n] - ax[n];
-    return r * r;
+    const Real product = a[n] * b[n];
+    return product * product;
   }
 };
 
+/// Of the terms that make up what a uniform temperature lacks, but for conduction, which is zero.
 struct SquaredTermOfNode {
-  View<Node, const Real> diagonal, temperature;
+  Real per_step, implicit_weight;
+  View<Node, const Real> capacity, convection, load, temperature;
+  View<Node, const std::uint8_t> held;
   CURLEW_HOST_DEVICE Real operator()(Id<Node> n) const {
-    const Real term = diagonal[n] * temperature[n];
+    if (held[n]) return 0;
+    const Real term = (per_step * capacity[n] + implicit_weight * convection[n]) * std::abs(temperature[n]) +
+                      implicit_weight * std::abs(load[n]);
     return term * term;
   }
 };
@@ -199,7 +224,8 @@ HeatDiffusion::HeatDiffusion(const Executor& executor, const Mesh& mesh, HeatSet
       load_(executor, mesh, settings_),
       inflow_(executor, temperature_.extent(), "inflow", "W"),
       previous_inflow_(executor, temperature_.extent(), "previous inflow", "W"),
-      right_hand_side_(executor, temperature_.extent(), "right-hand side", "W"),
+      change_(executor, temperature_.extent(), "change", "K"),
+      sought_(executor, temperature_.extent(), "heat sought", "W"),
       diagonal_(executor, temperature_.extent(), "diagonal", "W/K"),
       supplied_(executor, temperature_.extent(), "supplied heat", "W"),
       solver_(executor, temperature_.extent(), "temperature", settings_.solver) {
@@ -277,20 +303,25 @@ HeatHistory& HeatDiffusion::history() {
   return *history_;
 }
 
-/// Inflow and the outflow through patches, as far as it follows from the temperatures, at the present time
-/// and temperature.
-void HeatDiffusion::compute_inflow() {
+/// Inflow at the present time and temperature.
+void HeatDiffusion::set_inflow() {
   exchange_ghosts(mesh_.domain(), temperature_);
   diffusion_.visit_outflow(temperature_.range(), temperature_,
                            InflowOnNode{load_.at_nodes().view(), load_.convection().view(),
                                         std::as_const(temperature_).view(), inflow_.view()});
+}
+
+/// The same, and the outflow through patches, as far as it follows from the temperatures.
+void HeatDiffusion::compute_inflow() {
+  set_inflow();
   patch_outflow_ = load_.outflows(temperature_);
 }
 
 /// The preconditioner changes with the step and with convection only. It takes the step to single precision:
 /// steps that are to be of one length differ by what rounding does to the times between them.
-void HeatDiffusion::set_preconditioner(Real per_step, Real implicit_weight) {
-  per_step = static_cast<Real>(static_cast<float>(per_step));
+void HeatDiffusion::set_preconditioner(Real per_step, Real implicit_weight, bool singular) {
+  per_step =
+      static_cast<Real>(static_cast<float>(std::min<Real>(per_step, std::numeric_limits<float>::max())));
   const std::pair<Real, Real> now{per_step, implicit_weight};
   if (preconditioner_for_ == now) return;
   SymmetricMatrix matrix = diffusion_.matrix();
@@ -307,6 +338,10 @@ void HeatDiffusion::set_preconditioner(Real per_step, Real implicit_weight) {
     }
   });
   diagonal_.copy_from_host(matrix.diagonal);
+  // Multigrid in single precision does not know eigenvalues below its rounding from zero: those of a body
+  // that hardly anything ties to a temperature, in a long step, are for conjugate gradients to find.
+  constexpr Real least_eigenvalue = 1e-6;
+  for (Real& entry : matrix.diagonal) entry *= singular ? 1 : 1 + least_eigenvalue;
   preconditioner_ = make_preconditioner<PrimalCochain<Node>>(settings_.preconditioning, executor_,
                                                              mesh_.domain(), std::move(matrix));
   preconditioner_for_ = now;
@@ -314,36 +349,78 @@ void HeatDiffusion::set_preconditioner(Real per_step, Real implicit_weight) {
 
 SolveReport HeatDiffusion::solve(Real per_step, Real implicit_weight,
                                  const NullSpace<PrimalCochain<Node>>* null_space) {
-  for_each(executor_, temperature_.range(),
-           RightHandSideOnNode{per_step, implicit_weight, std::as_const(capacity_).view(),
-                               std::as_const(previous_).view(), load_.at_nodes().view(),
-                               std::as_const(previous_inflow_).view(), load_.held().view(),
-                               right_hand_side_.view()});
-  if (null_space != nullptr) null_space->make_consistent(right_hand_side_);
   const System system(*this, per_step, implicit_weight);
-  const HoldOnNode hold{load_.held().view(), load_.held_temperature().view(), temperature_.view()};
+  set_preconditioner(per_step, implicit_weight, null_space != nullptr);
+  const View<Node, const std::uint8_t> held = load_.held().view();
+  const View<Node, const Real> capacity = std::as_const(capacity_).view(),
+                               sought = std::as_const(sought_).view();
+  const auto hold = [&] {
+    for_each(executor_, temperature_.range(),
+             HoldOnNode{held, load_.held_temperature().view(), temperature_.view()});
+  };
+  const auto set_sought = [&] {
+    set_inflow();
+    for_each(executor_, temperature_.range(),
+             SoughtOnNode{per_step, implicit_weight, capacity, std::as_const(temperature_).view(),
+                          std::as_const(previous_).view(), std::as_const(inflow_).view(),
+                          std::as_const(previous_inflow_).view(), held, sought_.view()});
+    if (null_space != nullptr) null_space->make_consistent(sought_);
+  };
 
-  set_preconditioner(per_step, implicit_weight);
+  // Where nothing but convection and given temperatures tell a steady temperature how high it is, and tell it
+  // weakly, its level is what takes longest to find: it is set beforehand, so that all heat balances.
+  Real whole = 0;  // what leaves where all that is solved for is one kelvin [W/K]
+  if (per_step == 0 && null_space == nullptr) {
+    for_each(executor_, change_.range(), SolvedForOnNode{held, change_.view()});
+    system.apply(change_, supplied_);
+    whole = sum(executor_, supplied_.owned(), ValueOfNode{std::as_const(supplied_).view()});
+  }
+  const auto set_level = [&] {
+    set_sought();
+    if (whole <= 0) return;
+    const Real excess = sum(executor_, sought_.owned(), ValueOfNode{sought});
+    for_each(executor_, temperature_.range(), RaiseOnNode{excess / whole, temperature_.view()});
+    hold();
+    set_sought();
+  };
 
-  // The residual of a uniform temperature, held nodes apart, is what the solve is about: unlike the
-  // right-hand side it does not change when all temperatures are counted from another zero.
+  // What a uniform temperature, held nodes apart, lacks is what the solve is about: unlike a right-hand side
+  // it does not change when all temperatures are counted from another zero.
   ResidualScale scale;
   temperature_.fill(inner_product(volume_, previous_) / total_volume_);
-  for_each(executor_, temperature_.range(), hold);
-  system.apply(temperature_, supplied_);
-  scale.reference = std::sqrt(
-      sum(executor_, temperature_.owned(),
-          SquaredResidualOfNode{std::as_const(right_hand_side_).view(), std::as_const(supplied_).view()}));
+  hold();
+  set_level();
+  const auto norm_of_sought = [&] {
+    return std::sqrt(sum(executor_, sought_.owned(), SquareOfNode{sought}));
+  };
+  scale.reference = norm_of_sought();
+  constexpr Real rounding = 4 * std::numeric_limits<Real>::epsilon();
   scale.rounding =
-      4 * std::numeric_limits<Real>::epsilon() *
+      rounding *
       std::sqrt(sum(executor_, temperature_.owned(),
-                    SquaredTermOfNode{std::as_const(diagonal_).view(), std::as_const(temperature_).view()}));
+                    SquaredTermOfNode{per_step, implicit_weight, capacity, load_.convection().view(),
+                                      load_.at_nodes().view(), std::as_const(temperature_).view(), held}));
 
+  // Solved for is the change: conduction by differences that are small beside the temperatures would drown in
+  // the rounding of the latter, in a thin film of a good conductor for instance.
   copy(previous_, temperature_);
-  for_each(executor_, temperature_.range(), hold);
+  hold();
+  set_level();
+  if (scale.reference <= scale.rounding)
+    scale.reference = norm_of_sought();  // it is what is to be levelled out
+  change_.fill(0);
+  scale.from_zero = true;
+  scale.rounding_at_the_end = [&] {
+    return rounding * std::sqrt(sum(executor_, change_.owned(),
+                                    SquaredProductOfNode{std::as_const(diagonal_).view(),
+                                                         std::as_const(change_).view()}));
+  };
   Recall<PrimalCochain<Node>> recall;
   if (per_step > 0) recall = history().recall(per_step, implicit_weight);
-  return solver_.solve(system, *preconditioner_, right_hand_side_, temperature_, scale, null_space, recall);
+  const SolveReport report =
+      solver_.solve(system, *preconditioner_, sought_, change_, scale, null_space, recall);
+  linear_combination(1, change_, 1, temperature_);
+  return report;
 }
 
 void HeatDiffusion::compute_balance(Real per_step, Real implicit_weight) {
@@ -379,6 +456,7 @@ SolveReport HeatDiffusion::advance(Real time, Real implicit_weight) {
     report = solve(per_step, implicit_weight, nullptr);
   } catch (...) {
     copy(previous_, temperature_);
+    copy(previous_inflow_, inflow_);
     throw;
   }
   time_ = time;

@@ -82,7 +82,8 @@ class HeatDiffusion {
   HeatHistory& history();
   SolveReport solve(Real per_step, Real implicit_weight, const NullSpace<PrimalCochain<Node>>* null_space);
   SolveReport advance(Real time, Real implicit_weight);
-  void set_preconditioner(Real per_step, Real implicit_weight);
+  void set_preconditioner(Real per_step, Real implicit_weight, bool singular);
+  void set_inflow();
   void compute_inflow();
   void compute_balance(Real per_step, Real implicit_weight);
 
@@ -101,7 +102,8 @@ class HeatDiffusion {
   Field<Node> volume_;                          // [m3]
   HeatLoad load_;
   DualCochain<Node> inflow_, previous_inflow_;  // load - convection T - K T [W]
-  DualCochain<Node> right_hand_side_;           // [W]
+  PrimalCochain<Node> change_;                  // what a solve finds [K]
+  DualCochain<Node> sought_;                    // what it is for [W]
   DualCochain<Node> diagonal_;                  // [W/K]
   DualCochain<Node> supplied_;                  // what must be supplied at each node to hold it [W]
 

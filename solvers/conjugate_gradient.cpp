@@ -196,7 +196,7 @@ void SolveGoal::require_progress(const State& state, Real unit) const {
 }
 
 void SolveGoal::require_closer(Real residual, Real before, int iterations) const {
-  if (residual > target_ && residual > before / 2) {
+  if (stuck(residual, before)) {
     fail("cannot come closer to the tolerance, which is below what rounding allows,", iterations, residual);
   }
 }
@@ -222,7 +222,14 @@ SolveReport ConjugateGradient<X>::solve_by(const A& a, const Preconditioner<X>& 
                                            const NullSpace<X>* null_space, const Recall<X>& recall) {
   const SolveGoal goal(unknown_, control_, scale);
   SolveReport report;
-  Real true_residual = set_residual(a, b, x, null_space);
+  Real true_residual = 0;
+  if (scale.from_zero) {
+    copy(b, iteration_.residual());
+    if (null_space != nullptr) null_space->make_consistent(iteration_.residual());
+    true_residual = std::sqrt(inner_product(iteration_.residual(), iteration_.residual()));
+  } else {
+    true_residual = set_residual(a, b, x, null_space);
+  }
   if (scale.zero_may_be_closer && true_residual > std::sqrt(inner_product(b, b))) {
     set_to_zero(x);
     true_residual = set_residual(a, b, x, null_space);
@@ -257,6 +264,9 @@ SolveReport ConjugateGradient<X>::solve_by(const A& a, const Preconditioner<X>& 
     goal.require_progress(state, 1);
     report.iterations = state.iterations;
     true_residual = set_residual(a, b, x, null_space);
+    if (goal.stuck(true_residual, last_end) && scale.rounding_at_the_end &&
+        true_residual <= scale.rounding_at_the_end())
+      break;
     goal.require_closer(true_residual, std::exchange(last_end, true_residual), report.iterations);
   }
   report.residual = goal.relative(true_residual);

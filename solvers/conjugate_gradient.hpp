@@ -2,6 +2,7 @@
 #pragma once
 
 #include <concepts>
+#include <functional>
 #include <string>
 #include <utility>
 
@@ -19,6 +20,9 @@ struct ResidualScale {
   Real reference = 0;  ///< what the relative tolerance refers to
   Real rounding =
       0;  ///< below this a residual is noise: about machine precision times the norm of |A||x| + |b|
+  /// The same of the x that an iteration came to, asked for where it comes no closer; null: nothing more.
+  std::function<Real()> rounding_at_the_end = {};
+  bool from_zero = false;  ///< the given x is zero
   /// Whether a guess with a larger residual than that of zero gives way to zero, all of x being free: what
   /// rounding leaves of it could be more than the solution.
   bool zero_may_be_closer = false;
@@ -104,6 +108,8 @@ class SolveGoal {
   /// Throws where the target is not reached and a second attempt came no closer: rounding stops all progress.
   /// One that began close to what rounding allows is worth another try.
   void require_closer(Real residual, Real before, int iterations) const;
+  /// Whether require_closer() would throw.
+  bool stuck(Real residual, Real before) const { return residual > target_ && residual > before / 2; }
 
  private:
   [[noreturn]] void fail(const std::string& what, int iterations, Real residual) const;

@@ -91,6 +91,7 @@ template void inner_product(const Image&, const StreamVelocity&, BinnedSum*);
 template void inner_product(const Y&, const X&, BinnedSum*);
 template void inner_product(const WideY&, const WideX&, BinnedSum*);
 template void copy(const StreamVelocity&, StreamVelocity&);
+template void copy(const Paired<StreamVelocity>&, Paired<StreamVelocity>&);
 template void subtract_from(const Image&, Image&);
 template void subtract_from(const StreamVelocity&, StreamVelocity&);
 template void linear_combination(Real, const StreamVelocity&, Real, StreamVelocity&);

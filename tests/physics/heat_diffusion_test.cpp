@@ -333,6 +333,75 @@ TEST(HeatDiffusion, iterations_hardly_grow_with_the_mesh) {
   }
 }
 
+TEST(HeatDiffusion, finds_a_steady_level_that_little_convection_holds) {
+  // A wall of width 1 with a source all over it that leaves on the left: T = 293 + S / h + S / k (x - x²/2).
+  const Mesh mesh(make_box(CellType::Triangle, {20, 20, 0}));
+  for (const Real biot : {1e-2, 1e-5, 1e-8}) {
+    const Real k = 400, h = biot * k, source = 10 * h;
+    HeatSettings settings = settings_for(mesh, material(k, 1, constant(source)), Insulated{});
+    set_boundary(settings, mesh, "left", Convection{constant(h), constant(293)});
+    for (const Real start : {0, 350}) {
+      HeatDiffusion heat(Executor::serial(), mesh, settings);
+      heat.start(*constant(start), 0);
+      EXPECT_LE(heat.solve_steady().iterations, 30) << biot;
+      EXPECT_LE(error_of(mesh, heat,
+                         [&](Vector3 x) { return 293 + source / h + source / k * (x.x - x.x * x.x / 2); }),
+                1e-3 * source / k + 1e-6)
+          << biot << " from " << start;
+    }
+  }
+}
+
+TEST(HeatDiffusion, heats_a_film_whose_conduction_is_beyond_the_rounding_of_its_temperature) {
+  // Silicon, 1 mm long and 10 nm thick, 1 kW/m2 through one end for 10 s: the mean rises by q t / (rho c L).
+  const Mesh mesh(make_box(CellType::Quadrilateral, {50, 4, 0}, {1e-3, 1e-8, 1}));
+  const Real capacity = 2330 * 700, rise = 1000 * 10 / (capacity * 1e-3);
+  for (const Preconditioning preconditioning : {Preconditioning::Multigrid, Preconditioning::Jacobi}) {
+    HeatSettings settings = settings_for(mesh, material(150, capacity), Insulated{});
+    settings.solver.relative_tolerance = 1e-10;
+    settings.preconditioning = preconditioning;
+    set_boundary(settings, mesh, "left", HeatFlux{constant(1000)});
+    HeatDiffusion heat(Executor::serial(), mesh, settings);
+    heat.start(*constant(300), 0);
+    for (int step = 1; step <= 10; ++step) {
+      heat.advance_to(step);
+      EXPECT_LE(std::abs(heat.balance().imbalance()), 1e-6 * heat.balance().throughput());
+    }
+    Real mean = 0;
+    for (const Real t : heat.temperature().to_host())
+      mean += (t - 300) / static_cast<Real>(heat.temperature().size());
+    EXPECT_NEAR(mean, rise, 1e-3 * rise);
+  }
+}
+
+TEST(HeatDiffusion, takes_steps_of_no_length_to_speak_of) {
+  const Mesh mesh(make_box(CellType::Triangle, {4, 4, 0}));
+  HeatSettings settings = settings_for(mesh, material(1, 1), Insulated{});
+  set_boundary(settings, mesh, "left", HeatFlux{constant(1)});
+  HeatDiffusion heat(Executor::serial(), mesh, settings);
+  heat.start(*constant(300), 0);
+  heat.advance_to(1e-40);
+  EXPECT_LE(error_of(mesh, heat, [](Vector3) { return 300; }), 1e-12);
+}
+
+TEST(HeatDiffusion, takes_steps_much_longer_than_an_insulated_body_needs_to_level_out) {
+  for (const CellType type : {CellType::Triangle, CellType::Hexahedron}) {
+    const Index n = type == CellType::Triangle ? 20 : 8;
+    const Mesh mesh(make_box(type, {n, n, type == CellType::Triangle ? 0 : n}));
+    for (const HeatScheme scheme : {HeatScheme::BackwardEuler, HeatScheme::CrankNicolson}) {
+      for (const Real step : {1e4, 1e7, 1e10}) {
+        HeatSettings settings = settings_for(mesh, material(1, 1, constant(1 / step)), Insulated{});
+        settings.scheme = scheme;
+        settings.solver.relative_tolerance = 1e-10;
+        HeatDiffusion heat(Executor::serial(), mesh, settings);
+        heat.start(*analytic([](Vector3 x, Real) { return 300 + x.x; }), 0);
+        EXPECT_LE(heat.advance_to(step).iterations, 120) << step;  // of two half steps
+        EXPECT_LE(error_of(mesh, heat, [](Vector3) { return 301.5; }), 1e-5) << step;
+      }
+    }
+  }
+}
+
 TEST(HeatDiffusion, refuses_a_steady_state_that_cannot_be) {
   const Mesh mesh(make_box(CellType::Triangle, {4, 4, 0}));
   HeatDiffusion heat(Executor::serial(), mesh, settings_for(mesh, material(1, 1, constant(5)), Insulated{}));
