@@ -11,6 +11,7 @@
 #include "kernels/error.hpp"
 #include "kernels/parallel.hpp"
 #include "mesh/cell_shapes.hpp"
+#include "mesh/where.hpp"
 
 namespace curlew {
 
@@ -80,10 +81,6 @@ Vector3 mean_of_cell(const RawMesh& raw, std::size_t c) {
                      count += size;
                    });
   return sum / static_cast<Real>(count);
-}
-
-std::string where(Vector3 x) {
-  return fmt::format("({:.6g}, {:.6g}, {:.6g})", x.x, x.y, x.z);
 }
 
 /// Calls `visit(located)` for every face of cell c.

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "kernels/parallel.hpp"
+#include "mesh/where.hpp"
 
 namespace curlew {
 
@@ -49,9 +50,9 @@ FaceGeometry polygon_geometry(const Row& nodes, View<Node, const Vector3> positi
   for (const auto [n, sign] : nodes) sum += positions[n];
   const Vector3 middle = sum / static_cast<Real>(nodes.size());
   throw InputError(fmt::format(
-      "the face at ({:.6g}, {:.6g}, {:.6g}) has no area: its nodes lie in one place or on one line; "
-      "make its cells of a type without that face, or remake the mesh",
-      middle.x, middle.y, middle.z));
+      "the face at {} has no area: its nodes lie in one place or on one line; make its cells of a type "
+      "without that face, or remake the mesh",
+      where(middle)));
 }
 
 struct CellGeometry {

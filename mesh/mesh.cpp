@@ -13,6 +13,7 @@
 #include "kernels/parallel.hpp"
 #include "mesh/cell_shapes.hpp"
 #include "mesh/face_matching.hpp"
+#include "mesh/where.hpp"
 
 namespace curlew {
 
@@ -160,9 +161,8 @@ std::int64_t orient_cells(RawMesh& raw) {
     }
   });
   const auto complain = [&](Index c, const char* what) {
-    const Vector3 x = middle_of(raw, at(c));
-    throw InputError(fmt::format("the {} at ({:.6g}, {:.6g}, {:.6g}) {}; repair or remake the mesh",
-                                 name(raw.cell_types[at(c)]), x.x, x.y, x.z, what));
+    throw InputError(fmt::format("the {} at {} {}; repair or remake the mesh", name(raw.cell_types[at(c)]),
+                                 where(middle_of(raw, at(c))), what));
   };
   if (open < none) complain(open, "is not closed: each of its edges must be shared by two of its faces");
   if (flat < none) complain(flat, "has no volume");

@@ -14,6 +14,7 @@
 #include "kernels/error.hpp"
 #include "kernels/parallel.hpp"
 #include "mesh/disjoint_sets.hpp"
+#include "mesh/where.hpp"
 
 namespace curlew {
 
@@ -21,10 +22,6 @@ namespace {
 
 /// How far a node may be from its image, relative to the size of the face.
 constexpr Real tolerance = 1e-4;
-
-std::string where(Vector3 x) {
-  return fmt::format("({:.6g}, {:.6g}, {:.6g})", x.x, x.y, x.z);
-}
 
 /// The two patches of a pair.
 struct Sides {

@@ -10,6 +10,7 @@
 #include "kernels/error.hpp"
 #include "kernels/parallel.hpp"
 #include "mesh/cell_shapes.hpp"
+#include "mesh/where.hpp"
 
 namespace curlew {
 
@@ -30,9 +31,9 @@ void require_star_shaped_cells(const Mesh& mesh) {
       const Vector3 x = face_centroid(f, sign);
       if (sign * dot(x - geometry.cell_centroids()[at(c.value())], area) <= 0) {
         throw InputError(fmt::format(
-            "the cell beside the face at ({:.6g}, {:.6g}, {:.6g}) does not see that face from its "
-            "centroid; flow needs star-shaped cells, improve the mesh there",
-            x.x, x.y, x.z));
+            "the cell beside the face at {} does not see that face from its centroid; flow needs star-shaped "
+            "cells, improve the mesh there",
+            where(x)));
       }
     }
   }

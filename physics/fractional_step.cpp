@@ -9,6 +9,7 @@
 
 #include "kernels/vector_kernels.hpp"
 #include "mesh/exchange.hpp"
+#include "mesh/where.hpp"
 #include "physics/averages.hpp"
 #include "physics/time_schemes.hpp"
 
@@ -368,7 +369,7 @@ std::string FractionalStep::where_it_fails() const {
     for (Real& value : cell_and_place)
       value = sum_of_terms(mesh_.domain().communicator(), std::span(&value, 1));
     const auto [c, x, y, z] = cell_and_place;
-    return fmt::format("in cell {:.0f} near ({:.6g}, {:.6g}, {:.6g})", c, x, y, z);
+    return fmt::format("in cell {:.0f} near {}", c, where({x, y, z}));
   };
   const std::vector<Vector3> after = next_.velocity.to_host();
   const GlobalIndex lost = first_of([&](std::size_t f) { return !std::isfinite(norm(after[f])); });

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "kernels/reduction.hpp"
+#include "mesh/where.hpp"
 #include "operators/cell_gradient.hpp"
 
 namespace curlew {
@@ -295,11 +296,9 @@ std::vector<Real> HeatLoad::add_convection(const Convection& convection, std::si
   std::vector<Real> coupling(now.load.size(), 0), outflows;
   for (std::size_t k = 0; k < faces.size(); ++k) {
     if (coefficient[k] < 0) {
-      throw InputError(
-          fmt::format("the convection coefficient of patch '{}' is {} at ({:.6g}, {:.6g}, {:.6g}) and "
-                      "t = {:.6g}; it must not be negative",
-                      mesh_.topology().patches()[patch].name, coefficient[k], points[k].x, points[k].y,
-                      points[k].z, time));
+      throw InputError(fmt::format(
+          "the convection coefficient of patch '{}' is {} at {} and t = {:.6g}; it must not be negative",
+          mesh_.topology().patches()[patch].name, coefficient[k], where(points[k]), time));
     }
     visit_face_shares(mesh_, faces[k], [&](Id<Node> n, Real share) {
       coupling[at(n.value())] += coefficient[k] * share;
