@@ -56,11 +56,7 @@ BackendResult run_on(const Executor& executor, const LoadedCase& loaded, std::op
         {"temperature", "node", numbers_of(heat->heat().temperature()), geometry.node_positions().host()});
   } else {
     const IncompressibleFlow& flow = dynamic_cast<const FlowSimulation&>(*simulation).flow();
-    result.fields.push_back({"flux", "face", numbers_of(flow.flux()), geometry.face_centroids().host()});
-    result.fields.push_back(
-        {"face velocity", "face", numbers_of(flow.face_velocity()), geometry.face_centroids().host()});
-    result.fields.push_back(
-        {"pressure", "cell", numbers_of(flow.pressure()), geometry.cell_centroids().host()});
+    result.fields = compared_fields(flow);
   }
   return result;
 }

@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "kernels/error.hpp"
+#include "mesh/where.hpp"
 
 namespace curlew {
 
@@ -49,10 +50,20 @@ std::string describe_difference(const ComparedField& wanted, const ComparedField
   std::string text = fmt::format("  {:<20} {:>10} ulps {:>12.2e} relative\n", field.name, difference.ulps,
                                  difference.relative);
   if (!difference.first) return text;
+  REQUIRE(!field.positions.empty() && field.numbers.size() % field.positions.size() == 0,
+          "a field has as many numbers on each of its entities, which have one position each");
   const std::size_t entity = *difference.first * field.positions.size() / field.numbers.size();
-  const Vector3 x = field.positions[entity];
-  return text + fmt::format("  {} differs first at {} {} ({:.6g}, {:.6g}, {:.6g})\n", field.name,
-                            field.entity, entity, x.x, x.y, x.z);
+  return text + fmt::format("  {} differs first at {} {} {}\n", field.name, field.entity, entity,
+                            where(field.positions[entity]));
+}
+
+std::vector<ComparedField> compared_fields(const IncompressibleFlow& flow) {
+  const Geometry& geometry = flow.mesh().geometry();
+  // As the cells behind them see periodic faces, too.
+  const auto faces = geometry.face_centroids().host().first(at(flow.flux().size()));
+  return {{"flux", "face", numbers_of(flow.flux()), faces},
+          {"face velocity", "face", numbers_of(flow.face_velocity()), faces},
+          {"pressure", "cell", numbers_of(flow.pressure()), geometry.cell_centroids().host()}};
 }
 
 }  // namespace curlew

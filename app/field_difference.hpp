@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/vector3.hpp"
+#include "physics/incompressible_flow.hpp"
 
 namespace curlew {
 
@@ -41,5 +41,8 @@ std::vector<Real> numbers_of(const F& field) {
   std::memcpy(numbers.data(), values.data(), numbers.size() * sizeof(Real));
   return numbers;
 }
+
+/// The unknowns of a flow, which must outlive them.
+std::vector<ComparedField> compared_fields(const IncompressibleFlow& flow);
 
 }  // namespace curlew

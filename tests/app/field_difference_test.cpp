@@ -1,12 +1,16 @@
 // Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
 #include "app/field_difference.hpp"
 
+#include <fmt/format.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
 
 #include "kernels/error.hpp"
+#include "physics/classical_fractional_step.hpp"
+#include "tests/mesh/periodic_boxes.hpp"
 
 namespace curlew {
 namespace {
@@ -61,6 +65,32 @@ TEST(FieldDifference, names_the_field_and_the_entity) {
   const std::string text = describe_difference(wanted, field);
   EXPECT_NE(text.find(" 1 ulps"), std::string::npos) << text;
   EXPECT_NE(text.find("face velocity differs first at face 1 (1, 2, 3)"), std::string::npos) << text;
+}
+
+TEST(FieldDifference, knows_where_the_faces_of_a_periodic_mesh_are) {
+  const PeriodicBox box{"", CellType::Quadrilateral, {4, 3, 1}, 1, false};
+  const PeriodicMesh joined = make_periodic(Mesh(box.raw()), box.pairs());
+  const Mesh& mesh = joined.mesh;
+  FlowSettings settings;
+  settings.viscosity = 1;
+  settings.boundaries.assign(mesh.topology().patches().size(), Wall{});
+  ClassicalFractionalStep flow(Executor::serial(), mesh, settings);
+  const std::vector<ComparedField> wanted = compared_fields(flow);
+  for (std::size_t k = 0; k < wanted.size(); ++k) {
+    ComparedField field = wanted[k];
+    const bool of_faces = field.entity == "face";
+    const std::size_t entities =
+        at(of_faces ? mesh.topology().faces().size() : mesh.topology().cells().size());
+    ASSERT_EQ(field.numbers.size() % entities, 0u) << field.name;
+    ++field.numbers.back();
+    const Vector3 x = of_faces ? mesh.geometry().face_centroids()[entities - 1]
+                               : mesh.geometry().cell_centroids()[entities - 1];
+    EXPECT_THAT(describe_difference(wanted[k], field),
+                testing::HasSubstr(fmt::format("{} differs first at {} {} ({:.6g}, {:.6g}, {:.6g})",
+                                               field.name, field.entity, entities - 1, x.x, x.y, x.z)));
+    field.positions = field.positions.first(field.positions.size() - 1);
+    EXPECT_THROW(describe_difference(wanted[k], field), Error) << field.name;
+  }
 }
 
 }  // namespace
