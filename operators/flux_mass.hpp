@@ -37,7 +37,7 @@ class FluxMass : public Operator<PrimalCochain<Face>, DualCochain<Face>> {
     apply(flux, circulation);
   }
 
-  /// Entries [1].
+  /// Entries [1/m].
   const FaceMatrix& matrix() const { return matrix_; }
   /// u . M_c u of one cell for outward fluxes u, one per face in the order of its row [m5/s2].
   Real energy_in_cell(Id<Cell> c, std::span<const Real> outward_flux) const;

@@ -67,9 +67,9 @@ StreamVelocity make_unknown(const Executor& executor, const Mesh& mesh, std::siz
 }
 
 Paired<StreamVelocity> make_residual(const Executor& executor, const Mesh& mesh, std::size_t loops) {
-  return {DualCochain<Edge>(executor, mesh.domain().extent<Edge>(), "rotation", "m3/s2"),
-          DualCochain<Loop>(executor, loop_extent(mesh, loops), "circulation round loops", "m3/s2"),
-          FaceVelocity(executor, mesh.domain().extent<Face>(), "tangential force", "m3/s2")};
+  return {DualCochain<Edge>(executor, mesh.domain().extent<Edge>(), "rotation", "m2/s2"),
+          DualCochain<Loop>(executor, loop_extent(mesh, loops), "circulation round loops", "m2/s2"),
+          FaceVelocity(executor, mesh.domain().extent<Face>(), "tangential force", "m2/s2")};
 }
 
 std::string name_of_loop(std::size_t loop) {
@@ -194,7 +194,7 @@ void ExactFractionalStep::find_harmonic_flows() {
   const SolverControl control{harmonic_tolerance, 0, settings_.streamfunction.max_iterations};
   RefinedConjugateGradient<StreamVelocity> solver(zero_like<Paired<StreamVelocity>>(unknown_), control);
   set_preconditioner(1, 0);
-  const DualCochain<Face> circulation(executor_, change_.extent(), "circulation", "m3/s2");
+  const DualCochain<Face> circulation(executor_, change_.extent(), "circulation", "m2/s");
   auto harmonic = std::make_unique<HarmonicFlows>(unknown_);
   auto round_loop = zero_like<DualCochain<Loop>>(unknown_.loop);
   for (const Id<HarmonicFlow> k : harmonic->range()) {

@@ -139,7 +139,7 @@ FractionalStep::Level::Level(const Executor& executor, const Mesh& mesh)
       mass_flux(executor, flux.extent(), "mass of fluxes", "m2/s"),
       convection(executor, flux.extent(), "convection", "m4/s2"),
       pressure(executor, mesh.domain().extent<Cell>(), "pressure", "m2/s2"),
-      rate(executor, flux.extent(), "rate of change", "m3/s2") {}
+      rate(executor, flux.extent(), "rate of change", "m2/s2") {}
 
 FractionalStep::FractionalStep(const Executor& executor, const Mesh& mesh, FlowSettings settings,
                                Real simplex_weight)
@@ -155,10 +155,10 @@ FractionalStep::FractionalStep(const Executor& executor, const Mesh& mesh, FlowS
       before_(executor, mesh),
       next_(executor, mesh),
       pressure_(executor, now_.pressure.extent(), "pressure", "m2/s2"),
-      rate_(executor, now_.flux.extent(), "rate of change", "m3/s2"),
-      circulation_(executor, now_.flux.extent(), "circulation", "m3/s2"),
+      rate_(executor, now_.flux.extent(), "rate of change", "m2/s2"),
+      circulation_(executor, now_.flux.extent(), "circulation", "m2/s2"),
       force_(executor, now_.flux.extent(), "force", "m4/s2"),
-      right_hand_side_(executor, now_.flux.extent(), "right-hand side", "m3/s2"),
+      right_hand_side_(executor, now_.flux.extent(), "right-hand side", "m2/s2"),
       acceleration_(executor, now_.flux.extent(), "acceleration of fluxes", "m3/s2"),
       later_(executor, now_.flux.extent(), "later flux", "m3/s"),
       interpolation_(executor, mesh),

@@ -150,7 +150,7 @@ class FractionalStep : public IncompressibleFlow {
   DualCochain<Face> rate_;                 // M dU/dt at the present time [m2/s2]
   mutable DualCochain<Face> circulation_;  // scratch
   mutable FaceVelocity force_;             // scratch
-  DualCochain<Face> right_hand_side_;      // [m3/s2]
+  DualCochain<Face> right_hand_side_;      // [m2/s2]
   PrimalCochain<Face> acceleration_;       // dU/dt by accelerate() [m3/s2]
   mutable PrimalCochain<Face> later_;      // scratch
   Interpolation interpolation_;

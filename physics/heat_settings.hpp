@@ -13,7 +13,7 @@ namespace curlew {
 struct HeatMaterial {
   Real conductivity = 0;              ///< [W/(m K)]
   Real volumetric_heat_capacity = 0;  ///< density times heat capacity [J/(m3 K)]; unused by a steady solve
-  FunctionPointer source;             ///< heat released per volume and time [W/m3]
+  FunctionPointer source;             ///< heat released per volume and time [W/m3]; not null
 };
 
 struct Insulated {};

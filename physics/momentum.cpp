@@ -246,11 +246,11 @@ Momentum::Momentum(const Executor& executor, const Mesh& mesh, const FlowSetting
       mean_(executor, upwinded<Cell>(mesh, settings), "mean velocity", "m/s"),
       gradient_(executor, mean_.extent(), "velocity gradient", "1/s"),
       jump_outflow_(executor, mean_.extent(), "upwind outflow", "m4/s2"),
-      condensed_(executor, mesh.domain().extent<Face>(), "condensed tangential velocity", "m3/s"),
+      condensed_(executor, mesh.domain().extent<Face>(), "condensed tangential velocity", "m3/s2"),
       handed_on_(executor, mesh.domain().extent<Face>(), "force that is handed on", "m4/s2"),
       displaced_(executor, mesh.domain().extent<Face>(), "displaced velocity", "m/s"),
       jump_(executor, upwinded<Face>(mesh, settings), "upwind jump", "m4/s2"),
-      circulation_(executor, mesh.domain().extent<Face>(), "circulation", "m2/s"),
+      circulation_(executor, mesh.domain().extent<Face>(), "circulation", "m2/s2"),
       solver_(executor, mesh, settings, boundaries, mass_, viscous_form_) {}
 
 void Momentum::apply_mass(const PrimalCochain<Face>& flux, DualCochain<Face>& circulation) const {

@@ -70,8 +70,8 @@ class Momentum {
   SolveReport condense_negative(const PrimalCochain<Face>& flux, const FaceVelocity& velocity,
                                 FaceVelocity& force);
 
-  /// Integral of the body force along dual edges [m2/s2] at `time` [s], times `factor`, added to what is
-  /// there; `uniform` [m/s2] is a further, uniform force.
+  /// Integral of the body force along dual edges [m2/s2] at `time` [s], added to what is there; `uniform`
+  /// [m/s2] is a further, uniform force.
   void add_body_force(Real time, Vector3 uniform, DualCochain<Face>& circulation);
   /// -G p with nothing outside of outlets, added to what is there.
   void add_pressure_force(const DualCochain<Cell>& p, DualCochain<Face>& circulation) const;
@@ -124,7 +124,7 @@ class Momentum {
   Field<Cell, Vector3> mean_;                    // v_c [m/s]; with upwinding only
   Field<Cell, Tensor3> gradient_;                // g_c [1/s]; likewise
   Field<Cell, Vector3> jump_outflow_;            // D b |U| J F [m4/s2]; likewise
-  FaceVelocity condensed_;                       // x of the last force of a step that was condensed [m3/s]
+  FaceVelocity condensed_;                       // x of the last force of a step that was condensed [m3/s2]
   FaceVelocity handed_on_;                       // K x, where that was condense()'s doing [m4/s2]
   FaceVelocity displaced_;                       // v - x / b; scratch
   FaceVelocity jump_;                            // b |U| J F; with upwinding only

@@ -163,7 +163,7 @@ PressureProjection::PressureProjection(const Executor& executor, const Mesh& mes
       mass_(mass),
       faces_of_cell_(mesh.topology().faces_of_cell()),
       cells_of_face_(mesh.topology().cells_of_face()),
-      inverse_star_(executor, mesh.domain().extent<Face>(), "inverse star", "1"),
+      inverse_star_(executor, mesh.domain().extent<Face>(), "inverse star", "m"),
       volume_(executor, mesh.domain().extent<Cell>(), "volume", "m3"),
       outflow_(executor, volume_.extent(), "net outflow", "m3/s"),
       zero_(executor, volume_.extent(), "zero", "m2/s2"),
@@ -249,7 +249,7 @@ void PressureProjection::remove_gradient(DualCochain<Face>& r, PrimalCochain<Fac
 SolveReport PressureProjection::solve_mass(const DualCochain<Face>& r, PrimalCochain<Face>& flux,
                                            DualCochain<Cell>& p, SolverControl control) {
   if (!fluxes_)
-    fluxes_.emplace(DualCochain<Face>(executor_, inverse_star_.extent(), "residual of fluxes", "m2/s2"),
+    fluxes_.emplace(DualCochain<Face>(executor_, inverse_star_.extent(), "residual of fluxes", "m2/s"),
                     PrimalCochain<Face>(executor_, inverse_star_.extent(), "search direction", "m3/s"));
   // r - M U + Dᵀ p on free faces
   DualCochain<Face>& residual = fluxes_->residual();

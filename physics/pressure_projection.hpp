@@ -77,7 +77,7 @@ class PressureProjection {
   IncidenceTable<Cell, Face> faces_of_cell_;
   IncidenceTable<Face, Cell> cells_of_face_;
 
-  Field<Face> inverse_star_;  // [1]; 0 where the flux is given
+  Field<Face> inverse_star_;  // [m]; 0 where the flux is given
   std::unique_ptr<CellLaplacian> laplacian_;
   Field<Cell> volume_;
   PrimalCochain<Cell> outflow_;

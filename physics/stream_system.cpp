@@ -163,7 +163,7 @@ StreamMatrices::StreamMatrices(const MomentumMatrices& momentum, const CurlWithL
       free_(momentum.executor_, momentum.mesh_.domain().extent<Edge>(), "free", "1"),
       single_(momentum),
       flux_(momentum.executor_, single_.velocity.extent(), "change of flux", "m3/s"),
-      circulation_(momentum.executor_, flux_.extent(), "circulation", "m3/s2") {
+      circulation_(momentum.executor_, flux_.extent(), "circulation", "m2/s2") {
   free_.copy_from_host(edge_is_free);
 }
 
