@@ -341,9 +341,13 @@ std::vector<std::string> Hdf5Reader::members(const std::string& group) const {
   const Handle opened(H5Gopen2(file_, group.c_str(), H5P_DEFAULT), H5Gclose);
   if (opened.invalid()) fail(group);
   std::vector<std::string> names;
-  const auto collect = [](hid_t, const char* name, const H5L_info_t*, void* list) -> herr_t {
-    static_cast<std::vector<std::string>*>(list)->emplace_back(name);
-    return 0;
+  const auto collect = [](hid_t, const char* name, const H5L_info_t*, void* list) noexcept -> herr_t {
+    try {
+      static_cast<std::vector<std::string>*>(list)->emplace_back(name);
+      return 0;
+    } catch (...) {  // the C code that calls knows of no exceptions
+      return -1;
+    }
   };
   if (H5Literate(opened, H5_INDEX_NAME, H5_ITER_INC, nullptr, collect, &names) < 0) fail(group);
   return names;

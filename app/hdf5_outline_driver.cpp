@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 #include <memory>
+#include <utility>
 #if __has_include(<H5FDdevelop.h>)
 #include <H5FDdevelop.h>
 #endif
@@ -26,27 +27,45 @@ const OutlineFile& file_of(const H5FD_t* file) {
   return *reinterpret_cast<const OutlineFile*>(file);
 }
 
+/// What `work()` gives, or `failed` where it throws: the C code that calls knows of no exceptions.
+template <class Work>
+auto without_exceptions(decltype(std::declval<Work>()()) failed, const Work& work) noexcept {
+  try {
+    return work();
+  } catch (...) {
+    return failed;
+  }
+}
+
 H5FD_t* open_outline(const char*, unsigned flags, hid_t file_access, haddr_t) {
   if ((flags & H5F_ACC_CREAT) == 0) return nullptr;  // the library looks whether there is one already
-  auto file = std::make_unique<OutlineFile>();
-  file->outline = *static_cast<FileOutline* const*>(H5Pget_driver_info(file_access));
-  return &file.release()->known;
+  return without_exceptions(nullptr, [&]() -> H5FD_t* {
+    auto file = std::make_unique<OutlineFile>();
+    file->outline = *static_cast<FileOutline* const*>(H5Pget_driver_info(file_access));
+    return &file.release()->known;
+  });
 }
 
 herr_t close_outline(H5FD_t* known) {
-  const std::unique_ptr<OutlineFile> file(&file_of(known));
-  file->outline->set_size(file->end);
-  return 0;
+  return without_exceptions(-1, [&]() -> herr_t {
+    const std::unique_ptr<OutlineFile> file(&file_of(known));
+    file->outline->set_size(file->end);
+    return 0;
+  });
 }
 
 herr_t write_outline(H5FD_t* file, H5FD_mem_t, hid_t, haddr_t address, std::size_t size, const void* bytes) {
-  file_of(file).outline->write(address, {static_cast<const std::byte*>(bytes), size});
-  return 0;
+  return without_exceptions(-1, [&]() -> herr_t {
+    file_of(file).outline->write(address, {static_cast<const std::byte*>(bytes), size});
+    return 0;
+  });
 }
 
 herr_t read_outline(H5FD_t* file, H5FD_mem_t, hid_t, haddr_t address, std::size_t size, void* bytes) {
-  file_of(file).outline->read(address, {static_cast<std::byte*>(bytes), size});
-  return 0;
+  return without_exceptions(-1, [&]() -> herr_t {
+    file_of(file).outline->read(address, {static_cast<std::byte*>(bytes), size});
+    return 0;
+  });
 }
 
 hid_t register_driver() {
