@@ -14,6 +14,7 @@
 
 #include "kernels/error.hpp"
 #include "mesh/communicator.hpp"
+#include "mesh/launch.hpp"
 
 namespace curlew {
 
@@ -256,19 +257,11 @@ class MpiRanks final : public Communicator {
   mutable std::optional<bool> reaches_gpu_;  // once somebody asked
 };
 
-/// Whether a launcher started this program as one of several ranks; MPI need not be started to know.
-bool launched() {
-  for (const char* variable : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK"}) {
-    if (std::getenv(variable) != nullptr) return true;
-  }
-  return false;
-}
-
 }  // namespace
 
 std::shared_ptr<const Communicator> all_ranks() {
   static const std::shared_ptr<const Communicator> ranks =
-      launched() ? std::make_shared<MpiRanks>() : one_rank();
+      launched_ranks() ? std::make_shared<MpiRanks>() : one_rank();
   return ranks;
 }
 

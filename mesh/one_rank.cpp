@@ -5,6 +5,7 @@
 
 #include "kernels/error.hpp"
 #include "mesh/communicator.hpp"
+#include "mesh/launch.hpp"
 
 namespace curlew {
 
@@ -54,12 +55,8 @@ std::shared_ptr<const Communicator> one_rank() {
 
 #if !defined(CURLEW_MPI)
 std::shared_ptr<const Communicator> all_ranks() {
-  for (const char* variable : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"}) {
-    const char* ranks = std::getenv(variable);
-    if (ranks != nullptr && std::atoi(ranks) > 1) {
-      throw InputError("this curlew was built without MPI and runs on one rank; start it without a launcher");
-    }
-  }
+  if (launched_ranks().value_or(1) != 1)
+    throw InputError("this curlew was built without MPI and runs on one rank; start it without a launcher");
   return one_rank();
 }
 
