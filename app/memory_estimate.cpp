@@ -126,7 +126,7 @@ std::size_t bytes_of(const FlowCase& settings, const Mesh& mesh) {
   std::size_t per_cell = vector + number;    // geometry
   per_cell += 3 * number + number + vector;  // three levels of time; pressure and velocity
   per_cell += 3 * vector;                    // momentum
-  if (settings.flow.convection != ConvectionScheme::Central) per_cell += 2 * vector + tensor;
+  if (upwinds(settings.flow)) per_cell += 2 * vector + tensor;
   per_cell += 11 * number + sizeof(Index);        // projection
   per_cell += number;                             // the method's
   per_cell += number + history * rounded_number;  // its guesses
@@ -141,7 +141,7 @@ std::size_t bytes_of(const FlowCase& settings, const Mesh& mesh) {
     per_cell += number;
   }
   per_face += number + 3 * vector;  // momentum
-  if (settings.flow.convection != ConvectionScheme::Central) per_face += vector;
+  if (upwinds(settings.flow)) per_face += vector;
   per_face += vector + sizeof(Vector4<Real>) + 7 * rounded_vector + 6 * rounded_number + 1;  // its solvers
   if (inverts) per_face += rounded_vector;
   // And their guesses: those of convection are of its first solve alone where momentum's condenses it, those

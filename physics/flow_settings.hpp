@@ -79,4 +79,9 @@ struct FlowSettings {
   Preconditioning streamfunction_preconditioning = Preconditioning::Multigrid;
 };
 
+/// Whether convection has a part of upwind, which takes fields of its own.
+inline bool upwinds(const FlowSettings& settings) {
+  return settings.convection != ConvectionScheme::Central && settings.convection != ConvectionScheme::None;
+}
+
 }  // namespace curlew

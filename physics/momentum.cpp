@@ -223,7 +223,7 @@ struct AddNormalPartOnFace {
 /// The entities that upwinding needs values on.
 template <class E>
 Extent upwinded(const Mesh& mesh, const FlowSettings& settings) {
-  return settings.convection == ConvectionScheme::Central ? Extent(0) : mesh.domain().extent<E>();
+  return upwinds(settings) ? mesh.domain().extent<E>() : Extent(0);
 }
 
 }  // namespace
@@ -302,7 +302,7 @@ void Momentum::convection(const PrimalCochain<Face>& flux, const FaceVelocity& v
            ConvectiveForceOnFace{cells_of, hold, area, velocity.view(), flux.view(), face_centroid,
                                  cell_centroid, std::as_const(outflow_).view(),
                                  std::as_const(interpolated_).view(), volume, force.view()});
-  if (settings_.convection != ConvectionScheme::Central) add_upwind_part(flux, velocity, force);
+  if (upwinds(settings_)) add_upwind_part(flux, velocity, force);
 }
 
 SolveReport Momentum::condense(const PrimalCochain<Face>& flux, const FaceVelocity& velocity,
