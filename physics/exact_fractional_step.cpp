@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <map>
 #include <string>
 #include <unordered_map>
 
@@ -322,6 +321,17 @@ void ExactFractionalStep::settle(PrimalCochain<Face>& flux) {
   for (Real& value : values) value = quantum_ * std::rint(value / quantum_);
   tree_.balance(values);
   flux.copy_from_host(values);
+}
+
+void ExactFractionalStep::forget() {
+  changes_.clear();
+  last_change_.fill(0);
+  last_loops_.fill(0);
+}
+
+void ExactFractionalStep::undo_step() {
+  quantum_ = quantum_before_;
+  boundaries_.set_quantum(quantum_);
 }
 
 void ExactFractionalStep::add_to(FlowState& state) const {

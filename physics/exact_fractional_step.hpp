@@ -33,7 +33,9 @@ class ExactFractionalStep final : public FractionalStep {
                   FlowStepReport& report) override;
   void solve_mass(const DualCochain<Face>& r, PrimalCochain<Face>& flux, DualCochain<Cell>& p,
                   FlowStepReport& report) override;
-  void forget() override { changes_.clear(); }
+  void forget() override;
+  void begin_step() override { quantum_before_ = quantum_; }
+  void undo_step() override;
   void add_to(FlowState& state) const override;
   void resume_from(const FlowState& state) override;
 
@@ -66,7 +68,7 @@ class ExactFractionalStep final : public FractionalStep {
   std::vector<std::uint8_t> edge_is_free_;
   StreamDiagonal edge_diagonal_, loop_diagonal_;
   std::vector<Real> tangential_diagonal_;
-  Real quantum_ = 0;  // [m3/s]
+  Real quantum_ = 0, quantum_before_ = 0;  // now and at the beginning of the step [m3/s]
 
   StreamMatrices matrices_;
   StreamVelocity unknown_;           // change of s [m2/s times m], q [m3/s] and A t [m3/s]

@@ -225,9 +225,7 @@ FlowStepReport FractionalStep::begin(Real time) {
   boundaries_.impose(now_.flux, now_.velocity);
   make_divergence_free(now_.flux, report);
   // A fluid at rest under a constant force starts with the hydrostatic pressure.
-  momentum_.forget();
-  pressure_changes_.clear();
-  forget();
+  forget_guesses();
   compute_explicit_force(time, now_.flux, now_.velocity, right_hand_side_, report);
   find_convection(now_, report);
   accelerate(time, moment_at(time), right_hand_side_, now_.pressure, report);
@@ -317,8 +315,11 @@ FlowStepReport FractionalStep::advance(Real step) {
   REQUIRE(step > 0, fmt::format("a time step must be positive, got {}", step));
   FlowStepReport report;
   const Real force_before = mean_flow_force_;
+  std::optional<StartValues> start;
+  begin_step();
   try {
     next_.time = time_ + step;
+    if (!has_history() && boundaries_.depend_on_time()) start = start_values();
     if (!has_history()) prepare_first_step(step, report);
     take_step(step, report);
     const Real energy = inner_product(next_.mass_flux, next_.flux) / 2;
@@ -332,9 +333,16 @@ FlowStepReport FractionalStep::advance(Real step) {
     kinetic_energy_ = energy;
     courant_rate_ = courant_rate;
   } catch (const DivergedError& error) {
-    mean_flow_force_ = force_before;
+    restore_own(force_before, start);
+    restore_with_others();
+    forget_guesses();  // what was learnt may be the very thing that failed
     throw DivergedError(fmt::format("step {} to t = {:.9g} s failed: {}; {}", steps_ + 1, time_ + step,
                                     error.what(), where_it_fails()));
+  } catch (...) {  // an expression without a value, on this rank perhaps alone
+    restore_own(force_before, start);
+    if (mesh_.domain().communicator().ranks() == 1) restore_with_others();
+    if (!report.solves.empty()) forget_guesses();
+    throw;
   }
   std::swap(before_, now_);
   std::swap(now_, next_);
@@ -345,6 +353,29 @@ FlowStepReport FractionalStep::advance(Real step) {
   pressure_known_ = steps_with_pressure();
   if (pressure_known_) extrapolate(&Level::pressure, time_, pressure_);
   return finish_report(report);
+}
+
+FractionalStep::StartValues FractionalStep::start_values() const {
+  return {now_.velocity.to_host(), now_.pressure.to_host(), now_.rate.to_host()};
+}
+
+void FractionalStep::restore_own(Real mean_flow_force, const std::optional<StartValues>& start) {
+  mean_flow_force_ = mean_flow_force;
+  if (!start) return;
+  now_.velocity.copy_from_host(start->velocity);
+  now_.pressure.copy_from_host(start->pressure);
+  now_.rate.copy_from_host(start->rate);
+}
+
+void FractionalStep::restore_with_others() {
+  undo_step();
+  boundaries_.update(time_);
+}
+
+void FractionalStep::forget_guesses() {
+  momentum_.forget();
+  pressure_changes_.clear();
+  forget();
 }
 
 std::string FractionalStep::where_it_fails() const {

@@ -77,6 +77,10 @@ class FractionalStep : public IncompressibleFlow {
                           FlowStepReport& report) = 0;
   /// Makes the method's next solves start from no earlier ones.
   virtual void forget() {}
+  /// What a step that fails has changed of the method's is to be as it was at its beginning; by all ranks
+  /// together.
+  virtual void begin_step() {}
+  virtual void undo_step() {}
   /// What else the next step depends on.
   virtual void add_to(FlowState&) const {}
   virtual void resume_from(const FlowState&) {}
@@ -101,6 +105,18 @@ class FractionalStep : public IncompressibleFlow {
   void prepare_first_step(Real step, FlowStepReport& report);
   /// Throws InputError where no force along the mean flow's direction could move the fluid.
   void require_mean_flow();
+  /// Values of the start that prepare_first_step() replaces.
+  struct StartValues {
+    std::vector<Vector3> velocity;
+    std::vector<Real> pressure, rate;
+  };
+  StartValues start_values() const;
+  /// What can be done about a step that failed without the other ranks.
+  void restore_own(Real mean_flow_force, const std::optional<StartValues>& start);
+  /// And with them.
+  void restore_with_others();
+  /// Makes all next solves start from no earlier ones.
+  void forget_guesses();
   FlowStepReport& finish_report(FlowStepReport& report);
   Real courant_rate_of(const PrimalCochain<Face>& flux) const;
   std::string where_it_fails() const;

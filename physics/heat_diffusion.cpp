@@ -15,6 +15,8 @@
 #include "mesh/exchange.hpp"
 #include "operators/node_diffusion_kernels.hpp"
 #include "physics/tied_parts.hpp"
+#include "solvers/null_space.hpp"
+#include "solvers/preconditioners.hpp"
 
 namespace curlew {
 
@@ -450,15 +452,8 @@ SolveReport HeatDiffusion::advance(Real time, Real implicit_weight) {
   copy(inflow_, previous_inflow_);
   previous_patch_outflow_ = patch_outflow_;
   previous_source_ = load_.source();
-  SolveReport report;
-  try {
-    take_load(time);
-    report = solve(per_step, implicit_weight, nullptr);
-  } catch (...) {
-    copy(previous_, temperature_);
-    copy(previous_inflow_, inflow_);
-    throw;
-  }
+  take_load(time);
+  const SolveReport report = solve(per_step, implicit_weight, nullptr);
   time_ = time;
   compute_inflow();
   compute_balance(per_step, implicit_weight);
@@ -467,32 +462,54 @@ SolveReport HeatDiffusion::advance(Real time, Real implicit_weight) {
 
 SolveReport HeatDiffusion::advance_to(Real time) {
   REQUIRE(time > time_, fmt::format("a time step must go forward, from {} to {}", time_, time));
+  const bool in_halves = settings_.scheme == HeatScheme::CrankNicolson && steps_ == 0;
+  const Start start{time_, balance_, in_halves ? temperature_.to_host() : std::vector<Real>()};
+  const bool alone = mesh_.domain().communicator().ranks() == 1;
   SolveReport report;
-  if (settings_.scheme == HeatScheme::BackwardEuler) {
-    report = advance(time, 1);
-  } else if (steps_ > 0) {
-    report = advance(time, Real(0.5));
-  } else {
-    const Real start = time_;
-    const std::vector<Real> initial = temperature_.to_host();
-    const SolveReport first = advance(start + (time - start) / 2, 1);
-    const HeatBalance first_balance = balance_;
-    try {
-      report = advance(time, 1);
-    } catch (...) {
-      temperature_.copy_from_host(initial);
-      time_ = start;
-      throw;
-    }
-    report.iterations += first.iterations;
-    const auto mean = [](Real& a, Real b) { a = (a + b) / 2; };
-    for (std::size_t p = 0; p < balance_.outflow.size(); ++p)
-      mean(balance_.outflow[p], first_balance.outflow[p]);
-    mean(balance_.source, first_balance.source);
-    mean(balance_.stored, first_balance.stored);
+  try {
+    report = in_halves ? advance_in_halves(time)
+                       : advance(time, settings_.scheme == HeatScheme::BackwardEuler ? 1 : Real(0.5));
+  } catch (const DivergedError&) {
+    forget_guesses();  // what was learnt may be the very thing that failed
+    go_back(start, true);
+    throw;
+  } catch (...) {  // an expression without a value, on this rank perhaps alone
+    if (time_ > start.time) forget_guesses();
+    go_back(start, alone);
+    throw;
   }
   ++steps_;
   return report;
+}
+
+SolveReport HeatDiffusion::advance_in_halves(Real time) {
+  const SolveReport first = advance(time_ + (time - time_) / 2, 1);
+  const HeatBalance first_balance = balance_;
+  SolveReport report = advance(time, 1);
+  report.iterations += first.iterations;
+  const auto mean = [](Real& a, Real b) { a = (a + b) / 2; };
+  for (std::size_t p = 0; p < balance_.outflow.size(); ++p)
+    mean(balance_.outflow[p], first_balance.outflow[p]);
+  mean(balance_.source, first_balance.source);
+  mean(balance_.stored, first_balance.stored);
+  return report;
+}
+
+void HeatDiffusion::go_back(const Start& start, bool with_others) {
+  if (start.temperature.empty())
+    copy(previous_, temperature_);
+  else
+    temperature_.copy_from_host(start.temperature);
+  time_ = start.time;
+  balance_ = start.balance;
+  if (!with_others) return;
+  load_.update(start.time);
+  compute_inflow();
+}
+
+void HeatDiffusion::forget_guesses() {
+  history_.reset();
+  preconditioner_for_.reset();  // it may be that of another time
 }
 
 SolveReport HeatDiffusion::solve_steady() {

@@ -13,8 +13,6 @@
 #include "physics/heat_load.hpp"
 #include "physics/heat_settings.hpp"
 #include "solvers/conjugate_gradient.hpp"
-#include "solvers/null_space.hpp"
-#include "solvers/preconditioners.hpp"
 
 namespace curlew {
 
@@ -59,7 +57,9 @@ class HeatDiffusion {
   void resume(const RunState& state);
 
   /// One time step to `time` [s], later than now. Throws DivergedError as ConjugateGradient does, and what
-  /// the boundary values and sources throw; temperature, time and steps are then those before.
+  /// the boundary values and sources throw. All is then as before, to the bit, but for guesses:
+  /// these are forgotten where solves had begun. On several ranks it is so after a DivergedError alone: what
+  /// else is thrown, other ranks may know nothing of.
   SolveReport advance_to(Real time);
   /// Solves for the steady state under the boundary values and sources of the present time. A part of the
   /// domain without fixed temperature or convection keeps its mean temperature; throws InputError if heat
@@ -82,6 +82,16 @@ class HeatDiffusion {
   HeatHistory& history();
   SolveReport solve(Real per_step, Real implicit_weight, const NullSpace<PrimalCochain<Node>>* null_space);
   SolveReport advance(Real time, Real implicit_weight);
+  SolveReport advance_in_halves(Real time);
+  /// What a step begins with.
+  struct Start {
+    Real time;
+    HeatBalance balance;
+    std::vector<Real> temperature;  // none where previous_ has it
+  };
+  /// `with_others`: whether all ranks do.
+  void go_back(const Start& start, bool with_others);
+  void forget_guesses();
   void set_preconditioner(Real per_step, Real implicit_weight, bool singular);
   void set_inflow();
   void compute_inflow();

@@ -45,7 +45,10 @@ class IncompressibleFlow {
   virtual void resume(const FlowState& state) = 0;
 
   /// One time step of length `step` [s]. Throws DivergedError, naming cell, coordinates and time, when a
-  /// value is not a number, and as ConjugateGradient does.
+  /// value is not a number, and as ConjugateGradient does; and what the boundary values and body forces
+  /// throw. The flow is then as it was, to the bit, but for guesses: these are forgotten where solves had
+  /// begun. On several ranks it is so after a DivergedError alone: what else is thrown, other ranks may know
+  /// nothing of.
   virtual FlowStepReport advance(Real step) = 0;
 
   virtual Real time() const = 0;  ///< [s]

@@ -176,6 +176,7 @@ void FractionalStep::hold_mean_flow(Real a, Real b, Real step, Real velocity, Fl
   const bool impulse = stage_count(settings_.scheme) > 0;
   Level& response = *response_;
   if (response_factors_ != std::pair(a, b)) {
+    response_factors_ = {0, 0};  // of none, should the solve fail
     response.flux.fill(0);
     response.velocity.fill(Vector3{});
     response.pressure.fill(0);

@@ -5,7 +5,9 @@
 
 #include <Eigen/Dense>
 #include <Eigen/Sparse>
+#include <bit>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <numbers>
 
@@ -612,6 +614,61 @@ TEST_P(WarmedBox, does_not_resume_from_changes_of_which_something_is_not_known) 
 
 INSTANTIATE_TEST_SUITE_P(Convection, WarmedBox, testing::Bool(),
                          [](const auto& test) { return test.param ? "that_varies" : "that_stays"; });
+
+/// Of a balance, that which is not a number included.
+std::vector<std::uint64_t> bits_of(const HeatBalance& balance) {
+  std::vector<std::uint64_t> bits{std::bit_cast<std::uint64_t>(balance.source),
+                                  std::bit_cast<std::uint64_t>(balance.stored)};
+  for (const Real outflow : balance.outflow) bits.push_back(std::bit_cast<std::uint64_t>(outflow));
+  return bits;
+}
+
+TEST_P(WarmedBox, a_step_that_fails_changes_nothing) {
+  const Real not_a_number = std::numeric_limits<Real>::quiet_NaN();
+  for (const bool by_expression : {false, true}) {
+    for (const HeatScheme scheme : {HeatScheme::CrankNicolson, HeatScheme::BackwardEuler}) {
+      for (const int steps : {0, 2}) {
+        bool fails = false;
+        const Real middle = (time_of(steps) + time_of(steps + 1)) / 2;
+        HeatSettings with = settings();
+        with.scheme = scheme;
+        with.materials[0].source = analytic([&](Vector3 x, Real t) {
+          const bool failing = fails && t > middle;
+          if (failing && by_expression) throw InputError("no value");
+          return failing ? not_a_number : 1e5 * x.x * std::sin(t);
+        });
+        HeatDiffusion heat(Executor::serial(), mesh, with), other(Executor::serial(), mesh, with);
+        for (HeatDiffusion* run : {&heat, &other}) {
+          run->start(*initial, 0);
+          for (int step = 1; step <= steps; ++step) run->advance_to(time_of(step));
+        }
+        const std::vector<Real> temperature = heat.temperature().to_host();
+        const auto balance = bits_of(heat.balance());
+        const RunState before = kept(heat.state());
+        fails = true;
+        if (by_expression)
+          EXPECT_THROW(heat.advance_to(time_of(steps + 1)), InputError);
+        else
+          EXPECT_THROW(heat.advance_to(time_of(steps + 1)), DivergedError);
+        const RunState after = heat.state();
+        EXPECT_TRUE(heat.temperature().to_host() == temperature);
+        EXPECT_EQ(bits_of(heat.balance()), balance);
+        EXPECT_EQ(after.time, before.time);
+        EXPECT_EQ(after.steps, before.steps);
+        if (by_expression) EXPECT_EQ(after, before) << "no solve had begun, or there was nothing to know";
+        // Once it can, it goes on as if it had never failed, but for what the solves left.
+        fails = false;
+        heat.advance_to(time_of(steps + 1));
+        other.advance_to(time_of(steps + 1));
+        EXPECT_EQ(heat.balance().source, other.balance().source);
+        EXPECT_NEAR(heat.balance().stored, other.balance().stored, 1e-8 * other.balance().throughput());
+        for (std::size_t p = 0; p < balance.size() - 2; ++p)
+          EXPECT_NEAR(heat.balance().outflow[p], other.balance().outflow[p],
+                      1e-8 * other.balance().throughput());
+      }
+    }
+  }
+}
 
 TEST(HeatDiffusion, resuming_from_another_mesh_or_without_a_temperature_is_an_error) {
   const Mesh mesh(make_box(CellType::Triangle, {4, 4, 0}));
