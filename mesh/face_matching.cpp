@@ -5,10 +5,12 @@
 
 #include <algorithm>
 #include <atomic>
-#include <span>
+#include <limits>
 #include <tuple>
+#include <utility>
 
 #include "kernels/error.hpp"
+#include "kernels/incidence.hpp"
 #include "kernels/parallel.hpp"
 #include "mesh/cell_shapes.hpp"
 #include "mesh/where.hpp"
@@ -19,6 +21,8 @@ namespace {
 
 /// One face as one cell (or one tagged boundary face) sees it. Its nodes in cyclic order, turned so that the
 /// lowest comes first and the lower of its two neighbours next, are a key that does not depend on who looks.
+/// A hash will do for the nodes of a large face that are not about its lowest one: two faces with the same
+/// corner there overlap, or enclose a sliver, and even of such pairs one in 2^31 would be mistaken.
 struct Sighting {
   Index second, last;  ///< neighbours of the lowest node in the cycle, the lower one first
   Index rest;          ///< what else distinguishes the cycle: the fourth node, or a hash of all the others
@@ -100,15 +104,22 @@ void visit_tagged(const RawMesh& raw, std::size_t b, const Visit& visit) {
                static_cast<Index>(raw.cell_types.size() + b)));
 }
 
-void refuse_repeated_nodes(const RawMesh& raw) {
-  std::atomic<std::size_t> bad{raw.cell_types.size()};
+/// A Sighting and a MatchedFace count a cell's faces and a face's nodes up to here.
+constexpr int most_of_one = std::numeric_limits<std::int16_t>::max();
+
+void refuse_what_cannot_be_matched(const RawMesh& raw) {
+  std::atomic<std::size_t> bad{raw.cell_types.size()}, large{bad.load()};
   parallel_for(raw.cell_types.size(), [&](std::size_t c) {
     visit_cell_faces(raw.cell_types[c], raw.cell_nodes.data() + raw.cell_start[c],
-                     raw.cell_start[c + 1] - raw.cell_start[c], [&](int, const Index* nodes, int size) {
-                       if (!has_repeated_node(nodes, size)) return;
-                       record_lowest(bad, c);
+                     raw.cell_start[c + 1] - raw.cell_start[c], [&](int slot, const Index* nodes, int size) {
+                       if (slot >= most_of_one || size > most_of_one) return record_lowest(large, c);
+                       if (has_repeated_node(nodes, size)) record_lowest(bad, c);
                      });
   });
+  if (large < raw.cell_types.size()) {
+    throw InputError(fmt::format("the {} at {} has more than {} faces, or nodes on a face; divide it",
+                                 name(raw.cell_types[large]), where(mean_of_cell(raw, large)), most_of_one));
+  }
   if (bad < raw.cell_types.size()) {
     throw InputError(fmt::format("the {} at {} uses a node twice; repair or remake the mesh",
                                  name(raw.cell_types[bad]), where(mean_of_cell(raw, bad))));
@@ -118,17 +129,18 @@ void refuse_repeated_nodes(const RawMesh& raw) {
 }  // namespace
 
 FaceMatching match_faces(const RawMesh& raw) {
-  refuse_repeated_nodes(raw);
+  refuse_what_cannot_be_matched(raw);
   const std::size_t cells = raw.cell_types.size();
   const std::size_t tagged = raw.boundary_start.empty() ? 0 : raw.boundary_start.size() - 1;
 
-  std::vector<Index> bucket(raw.nodes.size() + 1, 0);
+  offset_in_table(static_cast<std::int64_t>(cells + tagged));  // owners have numbers up to there
+  std::vector<Index> sightings_of_node(raw.nodes.size(), 0);
   const auto count = [&](const Located& located) {
-    std::atomic_ref(bucket[at(located.lowest) + 1]).fetch_add(1, std::memory_order_relaxed);
+    std::atomic_ref(sightings_of_node[at(located.lowest)]).fetch_add(1, std::memory_order_relaxed);
   };
   parallel_for(cells, [&](std::size_t c) { visit_sightings(raw, c, count); });
   parallel_for(tagged, [&](std::size_t b) { visit_tagged(raw, b, count); });
-  for (std::size_t n = 1; n < bucket.size(); ++n) bucket[n] += bucket[n - 1];
+  const std::vector<Index> bucket = offsets_of(std::move(sightings_of_node));
 
   // The order in which threads fill a bucket does not matter: it is sorted afterwards.
   std::vector<Sighting> sightings(at(bucket.back()));
@@ -152,7 +164,7 @@ FaceMatching match_faces(const RawMesh& raw) {
   };
   const auto is_cell = [&](Index place) { return at(sightings[at(place)].owner) < cells; };
 
-  std::vector<Index> first_face(raw.nodes.size() + 1, 0);
+  std::vector<Index> faces_of_node(raw.nodes.size(), 0);
   const auto none = static_cast<Index>(sightings.size());
   std::atomic<Index> crowded{none}, folded{none};
   std::atomic<std::int64_t> unused{0};
@@ -160,7 +172,7 @@ FaceMatching match_faces(const RawMesh& raw) {
     std::sort(sightings.begin() + bucket[n], sightings.begin() + bucket[n + 1]);
     visit_groups(n, [&](Index first, Index last) {
       if (is_cell(first)) {
-        ++first_face[n + 1];
+        ++faces_of_node[n];
         if (last - first > 2 && is_cell(first + 2)) record_lowest(crowded, first);
         // Two cells on either side of a face list it in opposite directions, as each sees it from outside.
         if (last - first > 1 && is_cell(first + 1) &&
@@ -186,7 +198,7 @@ FaceMatching match_faces(const RawMesh& raw) {
         name(raw.cell_types[a]), where(mean_of_cell(raw, a)), name(raw.cell_types[b]),
         where(mean_of_cell(raw, b))));
   }
-  for (std::size_t n = 1; n < first_face.size(); ++n) first_face[n] += first_face[n - 1];
+  const std::vector<Index> first_face = offsets_of(std::move(faces_of_node));
 
   FaceMatching matching;
   matching.tagged_faces_unused = unused;

@@ -6,6 +6,8 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <cmath>
+#include <numbers>
 #include <numeric>
 #include <random>
 #include <set>
@@ -14,6 +16,7 @@
 
 #include "mesh/box.hpp"
 #include "mesh/cell_shapes.hpp"
+#include "mesh/face_matching.hpp"
 #include "tests/mesh/incidence_matrix.hpp"
 #include "tests/mesh/shelf.hpp"
 
@@ -301,6 +304,33 @@ TEST(Topology, refuses_faces_without_area_and_tells_where) {
   RawMesh planar = make_box(CellType::Quadrilateral, {2, 1, 0}, {2, 1, 0});
   planar.nodes[2] = planar.nodes[5];
   EXPECT_THROW(Mesh{planar}, InputError);
+}
+
+TEST(Topology, refuses_cells_of_more_faces_than_can_be_counted) {
+  // Polygons of 2^15 sides and of one less.
+  for (const Index sides : {32768, 32767}) {
+    RawMesh raw;
+    raw.dimension = 2;
+    raw.cell_types = {CellType::Polygon};
+    raw.cell_start = {0, sides};
+    raw.cell_region = {0};
+    raw.region_names = {"fluid"};
+    for (Index k = 0; k < sides; ++k) {
+      raw.cell_nodes.push_back(k);
+      const Real angle = 2 * std::numbers::pi * k / sides;
+      raw.nodes.push_back({std::cos(angle), std::sin(angle), 0});
+    }
+    if (sides == 32767) {
+      EXPECT_EQ(match_faces(raw).faces.size(), 32767u);
+      continue;
+    }
+    try {
+      match_faces(raw);
+      ADD_FAILURE() << "no error";
+    } catch (const InputError& error) {
+      EXPECT_NE(std::string(error.what()).find("has more than 32767 faces"), std::string::npos);
+    }
+  }
 }
 
 }  // namespace
