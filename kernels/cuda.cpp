@@ -141,14 +141,16 @@ class Device {
     cudaEvent_t launched = nullptr, copied = nullptr;
   };
   Pinned take_pinned(std::size_t bytes) {
+    const std::lock_guard lock(mutex_);
     const auto kept =
         std::ranges::find_if(pinned_, [&](const Pinned& pinned) { return pinned.size >= bytes; });
     if (kept != pinned_.end()) {
       const Pinned taken = *kept;
-      pinned_.erase(kept);
       check(cudaEventSynchronize(taken.copied), "in a copy");  // the last one of who had it before
+      pinned_.erase(kept);
       return taken;
     }
+    pinned_.reserve(++pinned_made_);  // for all at once, so that giving back asks for no memory
     Pinned made;
     made.size = std::max(std::bit_ceil(bytes), staging_bytes);
     void* data = nullptr;
@@ -158,7 +160,8 @@ class Device {
       check(cudaEventCreateWithFlags(event, cudaEventDisableTiming), "to make an event");
     return made;
   }
-  void give_back_pinned(const Pinned& pinned) {
+  void give_back_pinned(const Pinned& pinned) noexcept {
+    const std::lock_guard lock(mutex_);
     const auto larger = [&](const Pinned& other) { return other.size >= pinned.size; };
     pinned_.insert(std::ranges::find_if(pinned_, larger), pinned);
   }
@@ -185,7 +188,8 @@ class Device {
   std::multimap<std::size_t, void*> kept_;        // blocks that lie idle, by size
   std::unordered_map<void*, std::size_t> sizes_;  // blocks in use
   std::size_t kept_bytes_ = 0, used_bytes_ = 0;
-  std::vector<Pinned> pinned_;  // that lies idle, by size
+  std::vector<Pinned> pinned_;   // that lies idle, by size
+  std::size_t pinned_made_ = 0;  // idle or in use
 };
 
 class PinnedStaging final : public Staging {
