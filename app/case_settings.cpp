@@ -82,6 +82,9 @@ OutputSettings read_output(const Section& root, const std::filesystem::path& fol
   return output;
 }
 
+/// Each of them is a row of a table, with all fields, whenever monitors are written.
+constexpr std::int64_t most_points_of_line = 10'000'000;
+
 LineSettings read_line(const Section& section, const ModelOffer& offer) {
   LineSettings line;
   const auto from = section.vector3("from", {.required = true, .unit = "m"});
@@ -97,6 +100,9 @@ LineSettings read_line(const Section& section, const ModelOffer& offer) {
     if (*count < 2) {
       section.error("points",
                     fmt::format("points of {} must be at least 2, not {}", section.title(), *count));
+    } else if (*count > most_points_of_line) {
+      section.error("points", fmt::format("points of {} may be at most {}, not {}", section.title(),
+                                          most_points_of_line, *count));
     }
   }
   line.fields = read_fields(section, offer.fields);

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <span>
+#include <utility>
 
 #include "app/checked_hdf5.hpp"
 #include "kernels/error.hpp"
@@ -23,10 +23,12 @@ constexpr std::int64_t part_layout = 1;  // version of what is in /parts
 std::vector<std::int64_t> widened(const std::vector<Index>& values) {
   return {values.begin(), values.end()};
 }
+/// What no Index holds becomes -1, which nothing in a sound file is.
 std::vector<Index> narrowed(const std::vector<std::int64_t>& values) {
   std::vector<Index> result(values.size());
-  std::transform(values.begin(), values.end(), result.begin(),
-                 [](std::int64_t v) { return static_cast<Index>(v); });
+  std::ranges::transform(values, result.begin(), [](std::int64_t v) -> Index {
+    return std::in_range<Index>(v) ? static_cast<Index>(v) : -1;
+  });
   return result;
 }
 
@@ -257,7 +259,8 @@ struct PartsLayout {
 std::optional<PartsLayout> read_layout(const Hdf5Reader& file, const std::filesystem::path& path) {
   if (!file.has("/parts")) return std::nullopt;
   const std::vector<std::int64_t> layout = file.read<std::int64_t>("/parts/layout");
-  if (layout.size() != 3 || layout[0] != part_layout || layout[2] < 0 || layout[2] > 2) {
+  if (layout.size() != 3 || layout[0] != part_layout || !std::in_range<Index>(layout[1]) || layout[2] < 0 ||
+      layout[2] > 2) {
     throw InputError(
         fmt::format("{}: its parts were written by another version of curlew; write it again with "
                     "'curlew mesh convert --partition'",
@@ -304,7 +307,8 @@ RawMesh read_mesh_file(const std::filesystem::path& path) {
   const Hdf5Reader file(path);
   RawMesh raw;
   const std::vector<std::int64_t> dimension = file.read<std::int64_t>("/mesh/dimension");
-  raw.dimension = dimension.size() == 1 ? static_cast<int>(dimension[0]) : 0;
+  raw.dimension =
+      dimension.size() == 1 && std::in_range<int>(dimension[0]) ? static_cast<int>(dimension[0]) : 0;
   const std::vector<double> nodes = file.read<double>("/mesh/nodes");
   for (std::size_t n = 0; n + 2 < nodes.size(); n += 3)
     raw.nodes.push_back({nodes[n], nodes[n + 1], nodes[n + 2]});

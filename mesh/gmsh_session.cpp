@@ -50,8 +50,12 @@ class ExitWatch {
 StandardOutputCapture::StandardOutputCapture() : sink_(std::tmpfile()), saved_(dup(STDOUT_FILENO)) {
   std::fflush(stdout);
   std::cout.flush();
-  if (sink_ == nullptr || saved_ < 0)
-    throw Error("standard output could not be set aside: no temporary file");
+  if (sink_ == nullptr || saved_ < 0) {
+    const std::string lacking = sink_ == nullptr ? "no temporary file" : "no further file may be open";
+    if (sink_ != nullptr) std::fclose(sink_);
+    if (saved_ >= 0) close(saved_);
+    throw Error("standard output could not be set aside: " + lacking);
+  }
   dup2(fileno(sink_), STDOUT_FILENO);
 }
 

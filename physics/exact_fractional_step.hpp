@@ -22,6 +22,9 @@ class ExactFractionalStep final : public FractionalStep {
  public:
   ExactFractionalStep(const Executor& executor, const Mesh& mesh, FlowSettings settings);
   ~ExactFractionalStep() override;
+  // The history makes changes free by this one's matrices.
+  ExactFractionalStep(const ExactFractionalStep&) = delete;
+  ExactFractionalStep& operator=(const ExactFractionalStep&) = delete;
 
   /// Number of harmonic fluxes.
   Index loops() const { return static_cast<Index>(loops_.size()); }

@@ -15,6 +15,10 @@ class MomentumSolver {
   MomentumSolver(const Executor& executor, const Mesh& mesh, const FlowSettings& settings,
                  const FlowBoundaries& boundaries, const FluxMass& mass, const ViscousForm& viscous_form);
 
+  /// Its histories make changes free by its matrices, wherever they were made.
+  MomentumSolver(const MomentumSolver&) = delete;
+  MomentumSolver& operator=(const MomentumSolver&) = delete;
+
   /// Finds the free t with K_tt t + K_t. (the rest of v) = 0; what v holds for them is the first guess.
   SolveReport close(FaceVelocity& velocity);
   /// Finds the free t with K_tt t = source_t, the rest of v being zero; `force` gets K v. Residuals of about
