@@ -268,12 +268,6 @@ void select(int device) {
   in_use = new Device(device);
 }
 
-std::string device_name() {
-  cudaDeviceProp properties;
-  check(cudaGetDeviceProperties(&properties, Device::get().number()), "to tell its name");
-  return properties.name;
-}
-
 cudaStream_t stream() {
   return Device::get().stream();
 }

@@ -23,8 +23,6 @@ int device_count();
 /// Makes `device` the process's GPU. Throws InputError where there is none of that number, where it is too
 /// old, or where another one is in use.
 void select(int device);
-/// Name and number of the GPU in use, for messages and tables.
-std::string device_name();
 
 CUstream_st* stream();
 /// Throws Error, naming the kernel, where the last launch was refused.

@@ -1,10 +1,8 @@
 // Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <limits>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -242,13 +240,6 @@ class IncidenceTable {
   template <class Launch>
   void visit_parts(MemorySpace space, const Launch& launch) const {
     visit_parts(space, Range<From>(0, rows_), launch);
-  }
-  /// The whole table where every row has `length` entries; throws Error otherwise.
-  template <Index length>
-  UniformIncidence<From, To, length> uniform_view(MemorySpace space) const {
-    REQUIRE(rows_ == 0 || (layout_.head_rows_ == rows_ && layout_.head_length_ == length),
-            "the rows of this incidence table do not all have " + std::to_string(length) + " entries");
-    return UniformIncidence<From, To, length>(entries_.data(space), 0, 0);
   }
   /// One row, on the host.
   typename Incidence<From, To>::Row operator[](Id<From> i) const { return view(MemorySpace::Host)[i]; }

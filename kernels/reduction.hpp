@@ -309,10 +309,6 @@ inline void add_to_sum(const Executor& executor, const BinnedSum* own, BinnedSum
   for_each(executor, Range<Chunk>(0, 1),
            AddToSum{View<Chunk, const BinnedSum>(own, 1), View<Chunk, BinnedSum>(result, 1)});
 }
-template <class E, class Term>
-void add_own_sum(const Executor& executor, Range<E> range, const Term& term, BinnedSum* result) {
-  add_to_sum(executor, own_sum(executor, range, term), result);
-}
 
 /// Makes sums of what every rank has out of what this one has, in the memory of the executor.
 inline void sum_over_ranks(const Executor& executor, BinnedSum* sums, std::size_t count = 1) {

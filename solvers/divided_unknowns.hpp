@@ -100,7 +100,6 @@ class UnknownNumbers {
   }
   Index own() const { return static_cast<Index>(own_.size()); }
   Index size() const { return own() + static_cast<Index>(others_.size()); }
-  const std::vector<GlobalIndex>& own_names() const { return own_; }
 
  private:
   int rank_;

@@ -15,7 +15,6 @@ namespace curlew::multigrid {
 struct Entry;  // entity tag: an entry of a table
 
 using UnknownTable = IncidenceTable<Unknown, Unknown>;
-using Unknowns = Incidence<Unknown, Unknown>;
 using Vector = Vector4<float>;
 
 /// What stands on the diagonal of a scaled level: for numbers one.

@@ -311,11 +311,6 @@ cudaError_t cudaGetDeviceCount(int* count) {
   *count = 1;
   return cudaSuccess;
 }
-cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int) {
-  *properties = {};
-  std::snprintf(properties->name, sizeof properties->name, "emulated GPU");
-  return cudaSuccess;
-}
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int) {
   const char* given = std::getenv("CURLEW_EMULATED_GPU_CAPABILITY");  // ten times what it is
   const int capability = given == nullptr ? 90 : std::atoi(given);
