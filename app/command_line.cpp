@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <string_view>
 
 #include "app/diagnostics.hpp"
 #include "kernels/error.hpp"

@@ -12,6 +12,7 @@
 #include "app/heat_simulation.hpp"
 #include "app/mesh_file.hpp"
 #include "app/monitor_files.hpp"
+#include "app/read_mesh.hpp"
 #include "kernels/error.hpp"
 #include "mesh/partition.hpp"
 #include "mesh/periodic.hpp"

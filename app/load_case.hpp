@@ -10,7 +10,6 @@
 
 #include "app/flow_case.hpp"
 #include "app/heat_case.hpp"
-#include "app/read_mesh.hpp"
 #include "app/simulation.hpp"
 #include "mesh/mesh.hpp"
 

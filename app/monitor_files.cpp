@@ -7,7 +7,6 @@
 #include <functional>
 #include <memory>
 #include <type_traits>
-#include <utility>
 
 #include "app/csv_writer.hpp"
 #include "physics/flow_monitors.hpp"

@@ -1,7 +1,6 @@
 // Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
 #pragma once
 
-#include <algorithm>
 #include <span>
 #include <string>
 #include <vector>

@@ -1,7 +1,6 @@
 // Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
 #include "kernels/launch_sequence.hpp"
 
-#include <utility>
 #include <vector>
 
 #if defined(CURLEW_CUDA)

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <new>
+#include <cstring>
 #include <string>
 
 #if defined(CURLEW_CUDA)

@@ -4,6 +4,7 @@
 #include <Eigen/Dense>
 #include <utility>
 
+#include "kernels/tensor3.hpp"
 #include "mesh/cell_shapes.hpp"
 
 namespace curlew {

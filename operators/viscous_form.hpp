@@ -4,7 +4,6 @@
 #include <span>
 #include <vector>
 
-#include "kernels/tensor3.hpp"
 #include "mesh/mesh.hpp"
 #include "operators/face_matrix.hpp"
 

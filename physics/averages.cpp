@@ -1,6 +1,7 @@
 // Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
 #include "physics/averages.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 

@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "kernels/several_sums.hpp"
-#include "mesh/harmonic_fluxes.hpp"
 #include "operators/incidence_operator.hpp"
 #include "solvers/face_velocity.hpp"
 #include "solvers/stream_velocity.hpp"

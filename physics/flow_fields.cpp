@@ -5,7 +5,6 @@
 
 #include <Eigen/Dense>
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <numeric>
 #include <optional>

@@ -1,6 +1,7 @@
 // Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
 #pragma once
 
+#include "kernels/tensor3.hpp"
 #include "operators/interpolation.hpp"
 #include "physics/flow_boundary.hpp"
 #include "physics/flow_state.hpp"

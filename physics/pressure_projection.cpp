@@ -1,6 +1,7 @@
 // Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
 #include "physics/pressure_projection.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <string>
@@ -8,6 +9,7 @@
 
 #include "kernels/vector_kernels.hpp"
 #include "mesh/exchange.hpp"
+#include "solvers/preconditioners.hpp"
 
 namespace curlew {
 

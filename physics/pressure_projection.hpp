@@ -8,10 +8,8 @@
 #include "operators/flux_mass.hpp"
 #include "operators/incidence_operator.hpp"
 #include "physics/flow_boundary.hpp"
-#include "physics/flow_state.hpp"
 #include "solvers/conjugate_gradient.hpp"
 #include "solvers/null_space.hpp"
-#include "solvers/preconditioners.hpp"
 
 namespace curlew {
 

@@ -4,7 +4,6 @@
 #include <array>
 #include <memory>
 #include <span>
-#include <vector>
 
 #include "kernels/vector3.hpp"
 #include "physics/space_time_function.hpp"

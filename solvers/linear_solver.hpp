@@ -1,8 +1,6 @@
 // Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
 #pragma once
 
-#include <string>
-
 #include "kernels/reproducible_sum.hpp"
 #include "operators/operator.hpp"
 

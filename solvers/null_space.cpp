@@ -1,10 +1,10 @@
 // Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
 #include "solvers/null_space.hpp"
 
-#include <algorithm>
 #include <utility>
 
 #include "kernels/reduction.hpp"
+#include "mesh/entities.hpp"
 
 namespace curlew {
 

@@ -3,7 +3,6 @@
 
 #include <vector>
 
-#include "mesh/entities.hpp"
 #include "solvers/linear_solver.hpp"
 
 namespace curlew {

@@ -5,7 +5,6 @@
 #include <map>
 #include <numeric>
 #include <optional>
-#include <span>
 #include <utility>
 
 #include "solvers/aggregation.hpp"

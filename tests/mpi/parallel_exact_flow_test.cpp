@@ -1,6 +1,8 @@
 // Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
 #include <gtest/gtest.h>
 
+#include <cstring>
+
 #include "mesh/box.hpp"
 #include "physics/exact_fractional_step.hpp"
 #include "tests/mesh/shelf.hpp"

@@ -1,6 +1,8 @@
 // Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstring>
 #include <numbers>
 
 #include "mesh/gather.hpp"

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <Eigen/Core>
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 #include <type_traits>

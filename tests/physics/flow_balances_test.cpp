@@ -1,6 +1,7 @@
 // Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <array>
 #include <numbers>
 #include <type_traits>

@@ -5,6 +5,7 @@
 
 #include <Eigen/Dense>
 #include <Eigen/Sparse>
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <random>
