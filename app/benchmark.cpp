@@ -11,6 +11,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "kernels/entity_terms.hpp"
 #include "kernels/vector_kernels.hpp"
 #include "operators/cell_laplacian.hpp"
 #include "operators/flux_mass.hpp"
@@ -34,13 +35,6 @@ struct TriadOnElement {
   View<E, const Real> b, c;
   View<E, Real> a;
   CURLEW_HOST_DEVICE void operator()(Id<E> i) const { a[i] = b[i] + s * c[i]; }
-};
-
-/// x_i, the term of a sum over a field.
-template <class E>
-struct ValueOfEntity {
-  View<E, const Real> x;
-  CURLEW_HOST_DEVICE Real operator()(Id<E> i) const { return x[i]; }
 };
 
 /// Number of entities of one type.

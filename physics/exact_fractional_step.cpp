@@ -7,6 +7,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "kernels/entity_terms.hpp"
 #include "kernels/parallel.hpp"
 #include "kernels/vector_kernels.hpp"
 #include "mesh/exchange.hpp"
@@ -17,12 +18,6 @@
 namespace curlew {
 
 namespace {
-
-template <class E>
-struct MagnitudeOfEntity {
-  View<E, const Real> value;
-  CURLEW_HOST_DEVICE Real operator()(Id<E> i) const { return value[i] < 0 ? -value[i] : value[i]; }
-};
 
 template <class F>
 Real largest_of(const F& field) {

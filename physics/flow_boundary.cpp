@@ -11,17 +11,11 @@
 #include "kernels/reduction.hpp"
 #include "mesh/exchange.hpp"
 #include "physics/averages.hpp"
+#include "physics/overloaded.hpp"
 
 namespace curlew {
 
 namespace {
-
-template <class... Alternatives>
-struct Overloaded : Alternatives... {
-  using Alternatives::operator()...;
-};
-template <class... Alternatives>
-Overloaded(Alternatives...) -> Overloaded<Alternatives...>;
 
 struct ImposeOnBoundaryFace {
   Index first;

@@ -9,6 +9,7 @@
 #include <numeric>
 #include <utility>
 
+#include "kernels/entity_terms.hpp"
 #include "kernels/parallel.hpp"
 #include "kernels/reduction.hpp"
 #include "kernels/vector_kernels.hpp"
@@ -109,11 +110,6 @@ struct StoredOfNode {
   CURLEW_HOST_DEVICE Real operator()(Id<Node> n) const {
     return capacity[n] * (temperature[n] - previous[n]);
   }
-};
-
-struct ValueOfNode {
-  View<Node, const Real> value;
-  CURLEW_HOST_DEVICE Real operator()(Id<Node> n) const { return value[n]; }
 };
 
 struct SquareOfNode {
@@ -246,7 +242,7 @@ HeatDiffusion::HeatDiffusion(const Executor& executor, const Mesh& mesh, HeatSet
   capacity_.copy_from_host(capacity);
   const auto volumes = mesh_.geometry().node_volumes().host();
   volume_.copy_from_host(volumes);
-  total_volume_ = sum(executor_, volume_.owned(), ValueOfNode{std::as_const(volume_).view()});
+  total_volume_ = sum(executor_, volume_.owned(), ValueOfEntity<Node>{std::as_const(volume_).view()});
 
   balance_.outflow.assign(topology.patches().size(), 0);
 }
@@ -375,12 +371,12 @@ SolveReport HeatDiffusion::solve(Real per_step, Real implicit_weight,
   if (per_step == 0 && null_space == nullptr) {
     for_each(executor_, change_.range(), SolvedForOnNode{held, change_.view()});
     system.apply(change_, supplied_);
-    whole = sum(executor_, supplied_.owned(), ValueOfNode{std::as_const(supplied_).view()});
+    whole = sum(executor_, supplied_.owned(), ValueOfEntity<Node>{std::as_const(supplied_).view()});
   }
   const auto set_level = [&] {
     set_sought();
     if (whole <= 0) return;
-    const Real excess = sum(executor_, sought_.owned(), ValueOfNode{sought});
+    const Real excess = sum(executor_, sought_.owned(), ValueOfEntity<Node>{sought});
     for_each(executor_, temperature_.range(), RaiseOnNode{excess / whole, temperature_.view()});
     hold();
     set_sought();

@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "kernels/reduction.hpp"
+#include "physics/overloaded.hpp"
 
 namespace curlew {
 
@@ -57,13 +58,6 @@ void append(std::vector<Real>& values, Real s) {
 void append(std::vector<Real>& values, Vector3 v) {
   values.insert(values.end(), {v.x, v.y, v.z});
 }
-
-template <class... Functions>
-struct Overloaded : Functions... {
-  using Functions::operator()...;
-};
-template <class... Functions>
-Overloaded(Functions...) -> Overloaded<Functions...>;
 
 std::string text(Vector3 x) {
   return fmt::format("({}, {}, {})", x.x, x.y, x.z);

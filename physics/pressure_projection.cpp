@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "kernels/entity_terms.hpp"
 #include "kernels/vector_kernels.hpp"
 #include "mesh/exchange.hpp"
 #include "solvers/preconditioners.hpp"
@@ -29,11 +30,6 @@ struct TotalSquaredOfCell {
     net_outflow[c] = net;
     return total * total;
   }
-};
-
-struct MagnitudeOfCell {
-  View<Cell, const Real> value;
-  CURLEW_HOST_DEVICE Real operator()(Id<Cell> c) const { return value[c] < 0 ? -value[c] : value[c]; }
 };
 
 struct NegatedOnCell {
@@ -299,7 +295,7 @@ DivergenceNorms PressureProjection::divergence_of(const PrimalCochain<Face>& flu
   if (!(total > 0)) return {};
   DivergenceNorms norms;
   norms.l2 = std::sqrt(inner_product(outflow_, outflow_)) / total;
-  norms.max = maximum(executor_, outflow_.owned(), MagnitudeOfCell{std::as_const(outflow_).view()}) /
+  norms.max = maximum(executor_, outflow_.owned(), MagnitudeOfEntity<Cell>{std::as_const(outflow_).view()}) /
               (total / std::sqrt(static_cast<Real>(mesh_.domain().halo<Cell>().total())));
   return norms;
 }

@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "kernels/entity_terms.hpp"
 #include "kernels/for_each.hpp"
 #include "kernels/reduction.hpp"
 #include "mesh/exchange.hpp"
@@ -188,11 +189,6 @@ struct ScaledSquareOnEdge {
   }
 };
 
-struct MagnitudeOfEdge {
-  View<Edge, const Real> value;
-  CURLEW_HOST_DEVICE Real operator()(Id<Edge> e) const { return value[e] < 0 ? -value[e] : value[e]; }
-};
-
 /// z of smoothing and of a correction side by side, and the term of an inner product with the right-hand
 /// side.
 template <class T>
@@ -264,7 +260,7 @@ class AuxiliarySpace::Implementation {
   void apply(View<Edge, const Real> r, View<Edge, Real> z) {
     const Range<Edge> edges = x_.owned();
     const View<One, Scaling> scaling(scaling_.data(), 1);
-    maximum(executor_, edges, MagnitudeOfEdge{r}, &scaling_.data()->largest);
+    maximum(executor_, edges, MagnitudeOfEntity<Edge>{r}, &scaling_.data()->largest);
     for_each(executor_, Range<One>(0, 1), multigrid::ScalingFromLargest{scaling});
     for_each(executor_, edges, RoundedOnEdge{scaling, r, right_hand_side_.view()});
     apply(std::as_const(right_hand_side_).view(), residual_.view(), nullptr);
