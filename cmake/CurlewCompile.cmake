@@ -92,8 +92,8 @@ if(CURLEW_SANITIZE)
     -fno-sanitize=null,object-size,pointer-overflow
     # Under the sanitizers GCC 12 warns about its own std::regex (GCC bug 105562).
     $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-maybe-uninitialized>)
-  # With the sanitizers the compiler no longer leaves out libraries that are not used, and every test would load
-  # Gmsh and a hundred others at its start.
+  # Without --as-needed, which the sanitizers turn off, every test would load Gmsh and a hundred other libraries at
+  # its start.
   target_link_options(curlew_compile INTERFACE -fsanitize=address,undefined -Wl,--as-needed)
 endif()
 

@@ -9,8 +9,8 @@
 
 namespace curlew {
 
-/// What is stored of a number: the upper half of it in single precision, which keeps the range and leaves
-/// relative errors of up to 2⁻⁸. To read it is a shift, on every backend.
+/// A number stored in two bytes: the upper half of its bits in single precision, whose range it keeps, with
+/// relative errors of up to 2⁻⁸. Reading one takes a shift of bits, on every backend.
 class BFloat16 {
  public:
   BFloat16() = default;

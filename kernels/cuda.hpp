@@ -57,9 +57,9 @@ class Graph {
   Graph(const Graph&) = delete;
   Graph& operator=(const Graph&) = delete;
 
-  /// Takes what `launches` launches, which is not made now, in place of what it had.
+  /// Keeps what `launches()` launches, which does not run yet, in place of what was recorded before.
   void record(const std::function<void()>& launches);
-  /// Makes the launches.
+  /// Launches what was recorded.
   void launch();
 
  private:

@@ -154,8 +154,8 @@ class Executor {
   bool overlaps_ = true;
 };
 
-/// `body(id)` for all of a range, by what reads layouts that are for processors alone; throws Error for
-/// another executor.
+/// Calls `body(id)` for every id of a range, of a body that reads a layout for processors; throws Error where
+/// the executor is another device.
 template <class E, class Body>
 void for_each_on_host(const Executor& executor, Range<E> range, const Body& body) {
   std::visit(

@@ -189,7 +189,7 @@ MeshPart MeshDivider::cut(const Mesh& mesh, const Cells& of_part, Index rank) {
   }
   for (auto* list : {&nodes, &edges, &faces}) std::sort(list->begin(), list->end());
   for (std::size_t k = 0; k < cells.size(); ++k)
-    local_cell_[at(cells[k])] = static_cast<Index>(k);  // for now
+    local_cell_[at(cells[k])] = static_cast<Index>(k);  // in the list, until they have their numbers
 
   MeshPart part;
   part.rank = rank;

@@ -140,9 +140,9 @@ class NearestWalls {
   Field<Node, Vector3> normal_;
 };
 
-/// Two walls, and how much they face each other: how many free edges there are between what is nearest to
-/// them, of which those where both walls have the same direction count as less than nothing, as do held
-/// edges, where they meet.
+/// Two walls, and how much they face each other: a sum over the edges from a node that is nearest to one to a
+/// node that is nearest to the other. An edge counts +1 where the walls look at each other, 0 where they
+/// stand at right angles and -1 where they look the same way; a held edge, where they meet, counts -1.
 struct Facing {
   GlobalIndex first, second, count;
 };

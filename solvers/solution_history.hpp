@@ -98,9 +98,10 @@ class SolutionHistory {
   void set_free_change(std::size_t k, X& change) const;
   /// Takes in factor times a change, rounded, of which nothing else is known yet.
   Entry& append_rounded(Real factor, const X& change, Real mass_factor, Real stiffness_factor);
-  /// Of y with the changes kept up to number `last`, the oldest first.
+  /// Inner products of y with the changes that are kept, from the oldest one to number `last`.
   Row products_with(const Paired<X>& y, std::size_t last);
-  /// The same of what `part_of(number of field, what gives its numbers)` makes of y.
+  /// The same with a vector in place of y: `part_of(field, numbers)` makes that field's numbers of those of
+  /// y.
   template <class PartOf>
   Row products_with(const Paired<X>& y, std::size_t last, const PartOf& part_of);
 
