@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <vector>
 
 #include "mesh/disjoint_sets.hpp"
+#include "mesh/dual_tree.hpp"
 
 namespace curlew {
 
@@ -71,44 +73,14 @@ Boundary survey_boundary(const Topology& topology) {
   return {two_faces_at_edges && one_fan_at_nodes, surfaces.sets()};
 }
 
-struct CollapsedCells {
-  std::vector<bool> faces;  ///< those through which a cell has been entered
-  Index closed_parts = 0;   ///< parts, connected through faces, without a boundary
-};
+/// The dual tree of a complex of which all faces are free: it enters every cell through a face, but for the
+/// first of each part that has no boundary.
+DualTree tree_of_cells(const Topology& topology) {
+  return DualTree(topology, std::vector<bool>(at(topology.faces().size()), false));
+}
 
-/// Marks the faces through which a breadth-first walk enters a cell for the first time, one for each cell but
-/// the first of each part that has no boundary: elsewhere the walk comes from outside.
-CollapsedCells collapse_cells(const Topology& topology) {
-  const auto cells_of_face = topology.cells_of_face().view(MemorySpace::Host);
-  const auto faces_of_cell = topology.faces_of_cell().view(MemorySpace::Host);
-  CollapsedCells collapsed{std::vector<bool>(at(topology.faces().size()), false)};
-  std::vector<bool> seen(at(topology.cells().size()), false);
-  std::vector<Index> queue;
-  queue.reserve(seen.size());
-  const auto enter = [&](Id<Face> f) {
-    for (const auto [c, sign] : cells_of_face[f]) {
-      if (seen[at(c.value())]) continue;
-      seen[at(c.value())] = true;
-      collapsed.faces[at(f.value())] = true;
-      queue.push_back(c.value());
-    }
-  };
-  std::size_t next = 0;
-  const auto walk = [&] {
-    for (; next < queue.size(); ++next) {
-      for (const auto [f, sign] : faces_of_cell[Id<Cell>(queue[next])]) enter(f);
-    }
-  };
-  for (const Id<Face> f : topology.boundary_faces()) enter(f);
-  walk();
-  for (const Id<Cell> c : topology.cells()) {
-    if (seen[at(c.value())]) continue;
-    seen[at(c.value())] = true;
-    ++collapsed.closed_parts;
-    queue.push_back(c.value());
-    walk();
-  }
-  return collapsed;
+Index closed_parts(const DualTree& tree) {
+  return static_cast<Index>(tree.closed_roots().size());
 }
 
 /// Removes, again and again, a face with an edge that no other face has. Returns how many.
@@ -171,7 +143,7 @@ Index rank_of_rest(const Topology& topology, const std::vector<bool>& collapsed)
 BettiNumbers betti_numbers(const Topology& topology) {
   if (topology.dimension() == 2) {
     const Index b0 = connected_parts(topology);
-    const Index b2 = topology.is_periodic() ? collapse_cells(topology).closed_parts : 0;
+    const Index b2 = topology.is_periodic() ? closed_parts(tree_of_cells(topology)) : 0;
     const Index characteristic = topology.nodes().size() - topology.faces().size() + topology.cells().size();
     return {b0, b0 + b2 - characteristic, b2};
   }
@@ -189,10 +161,12 @@ BettiNumbers betti_numbers_by_rank(const Topology& topology) {
   REQUIRE(topology.dimension() == 3, "ranks of boundary matrices are worked out in three dimensions only");
   const Index b0 = connected_parts(topology);
   const Index rank_of_edges = topology.nodes().size() - b0;
-  CollapsedCells collapsed = collapse_cells(topology);
-  const Index rank_of_cells = topology.cells().size() - collapsed.closed_parts;
-  Index rank_of_faces = collapse_faces(topology, collapsed.faces);
-  rank_of_faces += rank_of_rest(topology, collapsed.faces);
+  const DualTree tree = tree_of_cells(topology);
+  const Index rank_of_cells = topology.cells().size() - closed_parts(tree);
+  std::vector<bool> collapsed;  // with a cell or, later on, an edge
+  for (const Id<Face> f : topology.faces()) collapsed.push_back(tree.contains(f));
+  Index rank_of_faces = collapse_faces(topology, collapsed);
+  rank_of_faces += rank_of_rest(topology, collapsed);
   return {b0, topology.edges().size() - rank_of_edges - rank_of_faces,
           topology.faces().size() - rank_of_faces - rank_of_cells};
 }
