@@ -45,6 +45,10 @@ struct FlowBoundarySettings {
   std::variant<Wall, Inlet, Outlet, Symmetry, PeriodicSettings> condition;
 };
 
+/// Types of [boundary.PATCH], in the order of the condition's alternatives.
+inline const std::array<std::string, 5> flow_boundary_types = {"wall", "inlet", "outlet", "symmetry",
+                                                               "periodic"};
+
 /// Everything a case of incompressible flow says.
 struct FlowCase : CaseSettings {
   FlowMethod method = FlowMethod::ClassicalFractionalStep;
