@@ -3,74 +3,21 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cfenv>
 #include <utility>
 #include <vector>
 
 #include "mesh/box.hpp"
-#include "operators/interpolation.hpp"
 #include "physics/momentum_systems.hpp"
 #include "physics/tangential_approximate_inverse.hpp"
 #include "physics/tangential_chebyshev.hpp"
 #include "tests/dense_algebra.hpp"
-#include "tests/physics/flow_matrices.hpp"
-#include "tests/physics/flow_setup.hpp"
+#include "tests/physics/momentum_bench.hpp"
 #include "tests/physics/momentum_parts.hpp"
 
 namespace curlew {
 namespace {
-
-constexpr Real simplex_weight = 2;
-
-/// Walls, symmetry and outlets in turn over the patches.
-FlowSettings mixed_settings(const Mesh& mesh, int first) {
-  FlowSettings settings = settings_with(mesh, Wall{});
-  for (std::size_t p = 0; p < settings.boundaries.size(); ++p) {
-    const int kind = (static_cast<int>(p) + first) % 3;
-    if (kind == 1) settings.boundaries[p] = Symmetry{};
-    if (kind == 2) settings.boundaries[p] = Outlet{};
-  }
-  return settings;
-}
-
-/// One mesh with given boundaries, momentum on it, and fields to work with.
-struct Bench {
-  Bench(const Mesh& on, FlowSettings with)
-      : mesh(on),
-        settings(std::move(with)),
-        boundaries(Executor::serial(), mesh, settings),
-        momentum(Executor::serial(), mesh, settings, boundaries, simplex_weight),
-        free(mesh, boundaries),
-        flux(Executor::serial(), mesh.topology().faces().size(), "flux", "m3/s"),
-        velocity(Executor::serial(), flux.size(), "velocity", "m/s"),
-        circulation(Executor::serial(), flux.size(), "circulation", "m2/s"),
-        force(Executor::serial(), flux.size(), "force", "m4/s2") {
-    boundaries.update(0);
-  }
-  /// Sets fluxes and velocities, whose normal parts become those of the fluxes.
-  void set(const std::vector<Real>& fluxes, const std::vector<Vector3>& velocities) {
-    flux.copy_from_host(fluxes);
-    velocity.copy_from_host(velocities);
-    boundaries.impose(flux, velocity);
-    momentum.set_normal_part(flux, velocity);
-  }
-  /// Finds the condensed force of convection, and its circulation.
-  void convect() {
-    momentum.convection(flux, velocity, force);
-    momentum.condense(flux, velocity, force, true);
-    circulation.fill(0);
-    momentum.add_normal_part(1, force, circulation);
-  }
-  const Mesh& mesh;
-  FlowSettings settings;
-  FlowBoundaries boundaries;
-  Momentum momentum;
-  FreeUnknowns free;
-  PrimalCochain<Face> flux;
-  FaceVelocity velocity;
-  DualCochain<Face> circulation;
-  FaceVelocity force;
-};
 
 /// -K_tt⁻¹ K_t. as a matrix on whole face velocities.
 Eigen::MatrixXd closure(const FlowMatrices& m, const FreeUnknowns& free) {
@@ -138,7 +85,7 @@ class MomentumOnShelf : public testing::TestWithParam<ShelfMesh> {
     for (const int first : {0, 1, 2}) {
       const FlowSettings settings = moving(first);
       if (!balanced(settings)) continue;
-      Bench bench(mesh_, settings);
+      MomentumBench bench(mesh_, settings);
       bench.set(arbitrary(faces_), arbitrary_vectors(mesh_, faces_, 5));
       bench.circulation.copy_from_host(arbitrary(faces_, 3));
       visit(first, bench);
@@ -147,7 +94,7 @@ class MomentumOnShelf : public testing::TestWithParam<ShelfMesh> {
 };
 
 TEST_P(MomentumOnShelf, tangential_velocities_follow_from_the_dense_closure) {
-  visit_benches([&](int first, Bench& bench) {
+  visit_benches([&](int first, MomentumBench& bench) {
     const Eigen::VectorXd given = given_part(bench.free, column_of(bench.velocity.to_host(), d_));
     const Eigen::VectorXd expected = given + closure(m_, bench.free) * given;
     bench.momentum.close(bench.velocity);
@@ -158,7 +105,7 @@ TEST_P(MomentumOnShelf, tangential_velocities_follow_from_the_dense_closure) {
 
 TEST_P(MomentumOnShelf, solve_is_the_dense_system_of_inertia_and_viscosity) {
   const Real a = 3, b = 0.2;
-  visit_benches([&](int first, Bench& bench) {
+  visit_benches([&](int first, MomentumBench& bench) {
     const Eigen::MatrixXd unknowns = unknowns_of(bench.free), system = system_of(a, b);
     const Eigen::VectorXd source = flux_of().transpose() * column_of(bench.circulation.to_host());
     const Eigen::VectorXd start = column_of(bench.velocity.to_host(), d_);
@@ -175,7 +122,7 @@ TEST_P(MomentumOnShelf, solve_is_the_dense_system_of_inertia_and_viscosity) {
 
 TEST_P(MomentumOnShelf, fluxes_feel_a_force_on_tangential_velocities_that_stay_as_they_are) {
   const Real a = 3, b = 0.2;
-  visit_benches([&](int first, Bench& bench) {
+  visit_benches([&](int first, MomentumBench& bench) {
     bench.force.copy_from_host(arbitrary_vectors(mesh_, faces_, 8));
     bench.momentum.close(bench.velocity);
     const Eigen::MatrixXd unknowns = unknowns_of(bench.free), system = system_of(a, b);
@@ -206,7 +153,7 @@ TEST_P(MomentumOnShelf, fluxes_feel_a_force_on_tangential_velocities_that_stay_a
 }
 
 TEST_P(MomentumOnShelf, chebyshev_is_near_the_inverse_for_tangential_velocities) {
-  visit_benches([&](int first, Bench& bench) {
+  visit_benches([&](int first, MomentumBench& bench) {
     const Eigen::MatrixXd& tangents = bench.free.tangents;
     if (tangents.cols() == 0) return;
     TangentialChebyshev chebyshev(bench.momentum.matrices());
@@ -276,7 +223,7 @@ TEST_P(MomentumOnShelf, convection_is_the_formula_with_dense_matrices) {
       if (!balanced(settings)) continue;
       settings.convection = scheme;
       settings.blend = 0.3;
-      Bench bench(mesh_, settings);
+      MomentumBench bench(mesh_, settings);
       bench.set(arbitrary(faces_), arbitrary_vectors(mesh_, faces_, 5));
       bench.momentum.close(bench.velocity);
       bench.convect();
@@ -337,7 +284,7 @@ TEST_P(MomentumOnShelf, a_solve_refers_to_the_norm_of_what_is_given_to_it) {
   const FaceStencil stencil(mesh_.topology());
   const FluxMass mass(Executor::serial(), mesh_, stencil, simplex_weight);
   const ViscousForm viscous_form(Executor::serial(), mesh_, stencil);
-  visit_benches([&](int number, Bench& bench) {
+  visit_benches([&](int number, MomentumBench& bench) {
     const MomentumMatrices matrices(Executor::serial(), mesh_, bench.boundaries, mass, viscous_form);
     FaceVectors<float> given(Executor::serial(), faces_, "given", "m/s"), image = alike(given);
     FaceVelocity first = alike(bench.velocity), again = alike(first);
@@ -368,7 +315,7 @@ TEST_P(MomentumOnShelf, what_products_in_single_precision_are_wrong_by_is_forese
   const FaceStencil stencil(mesh_.topology());
   const FluxMass mass(Executor::serial(), mesh_, stencil, simplex_weight);
   const ViscousForm viscous_form(Executor::serial(), mesh_, stencil);
-  visit_benches([&](int number, Bench& bench) {
+  visit_benches([&](int number, MomentumBench& bench) {
     const MomentumMatrices matrices(Executor::serial(), mesh_, bench.boundaries, mass, viscous_form);
     FaceVectors<float> e(Executor::serial(), faces_, "correction", "m/s"), image = alike(e);
     const auto expect = [&](const RefinedSystem<FaceVelocity>& system, const Eigen::MatrixXd& unknowns,
@@ -406,7 +353,7 @@ TEST(MomentumSolves, are_preconditioned_by_the_matrix_of_their_own_whatever_came
   const auto solve = [&](Preconditioning preconditioning, const std::vector<Factors>& solves) {
     FlowSettings settings = mixed_settings(mesh, 0);
     settings.momentum_preconditioning = preconditioning;
-    Bench bench(mesh, settings);
+    MomentumBench bench(mesh, settings);
     SolveReport last;
     for (const auto& [mass_factor, viscous_factor] : solves) {
       bench.set(arbitrary(bench.flux.size()), arbitrary_vectors(mesh, bench.flux.size(), 5));
@@ -425,162 +372,6 @@ TEST(MomentumSolves, are_preconditioned_by_the_matrix_of_their_own_whatever_came
 }
 
 INSTANTIATE_TEST_SUITE_P(SmallShelf, MomentumOnShelf, testing::ValuesIn(small_shelf()),
-                         [](const auto& test) { return test.param.name; });
-
-class Conservation : public testing::TestWithParam<ShelfMesh> {
- protected:
-  const Mesh mesh_{GetParam().raw};
-  const int d_ = mesh_.topology().dimension();
-  const Index faces_ = mesh_.topology().faces().size();
-  const FlowMatrices m_{mesh_, simplex_weight, false};
-  const Vector3 stream_{1, -2, d_ == 2 ? 0. : 0.5};
-
-  std::vector<Real> solenoidal(const Bench& bench, Real seed = 1) const {
-    PrimalCochain<Face> flux(Executor::serial(), faces_, "flux", "m3/s");
-    FaceVelocity velocity(Executor::serial(), faces_, "velocity", "m/s");
-    flux.copy_from_host(arbitrary(faces_, seed));
-    bench.boundaries.impose(flux, velocity);
-    return values_of(without_divergence(m_.divergence, bench.free.fluxes, column_of(flux.to_host())));
-  }
-  std::vector<Real> uniform() const {
-    std::vector<Real> flux;
-    for (const Vector3 area : mesh_.geometry().face_areas().host()) flux.push_back(dot(stream_, area));
-    return flux;
-  }
-};
-
-TEST_P(Conservation, central_convection_does_no_work_on_a_flow_that_crosses_no_boundary) {
-  for (const FlowBoundary& boundary : {FlowBoundary{Wall{}}, FlowBoundary{Symmetry{}}}) {
-    Bench bench(mesh_, settings_with(mesh_, boundary));
-    bench.set(solenoidal(bench), std::vector<Vector3>(at(faces_)));
-    bench.momentum.close(bench.velocity);
-    bench.convect();
-    const Eigen::VectorXd u = column_of(bench.flux.to_host()), c = column_of(bench.circulation.to_host());
-    const Real rounding = 1e-13 * u.norm() * c.norm();  // fluxes and circulations may be on different faces
-    EXPECT_NEAR(u.dot(c), 0, 1e-9 * u.cwiseAbs().dot(c.cwiseAbs()) + rounding);
-  }
-}
-
-TEST_P(Conservation, a_wall_that_slides_along_works_through_its_own_force_alone) {
-  Bench bench(mesh_, settings_with(mesh_, Wall{}));
-  std::vector<Vector3> sliding = arbitrary_vectors(mesh_, faces_, 7);
-  bench.set(solenoidal(bench), sliding);
-  // What impose() took from the walls comes back along them.
-  std::vector<Vector3> v = bench.velocity.to_host();
-  for (const Id<Face> f : mesh_.topology().boundary_faces()) {
-    const Vector3 area = mesh_.geometry().face_areas()[at(f.value())];
-    v[at(f.value())] = sliding[at(f.value())] - dot(sliding[at(f.value())], area) / dot(area, area) * area;
-  }
-  bench.velocity.copy_from_host(v);
-  bench.momentum.close(bench.velocity);
-  bench.convect();
-  const Eigen::VectorXd w = column_of(bench.velocity.to_host(), d_),
-                        force = column_of(bench.force.to_host(), d_);
-  EXPECT_NEAR(w.dot(force), 0, 1e-9 * w.cwiseAbs().dot(force.cwiseAbs()));
-}
-
-TEST_P(Conservation, momentum_of_a_solenoidal_flow_is_that_of_its_flow_through_the_boundary) {
-  Bench bench(mesh_, settings_with(mesh_, Outlet{}));
-  const std::vector<Real> u = solenoidal(bench);
-  bench.flux.copy_from_host(u);
-  Field<Cell, Vector3> at_cells(Executor::serial(), m_.cells, "N U", "m/s");
-  Interpolation(Executor::serial(), mesh_).apply(bench.flux, at_cells);
-  const std::vector<Vector3> v = at_cells.to_host();
-  Vector3 momentum{}, expected{};
-  for (std::size_t c = 0; c < v.size(); ++c) momentum += mesh_.geometry().cell_volumes()[c] * v[c];
-  for (const Id<Face> f : mesh_.topology().boundary_faces())
-    expected += u[at(f.value())] * mesh_.geometry().face_centroids()[at(f.value())];
-  EXPECT_LE(norm(momentum - expected), 1e-12 * static_cast<Real>(faces_));
-}
-
-TEST_P(Conservation, kinetic_energy_leaves_an_outlet_with_the_fluid_and_none_enters) {
-  Bench bench(mesh_, settings_with(mesh_, Outlet{}));
-  bench.set(solenoidal(bench), std::vector<Vector3>(at(faces_)));
-  bench.momentum.close(bench.velocity);
-  bench.convect();
-  const std::vector<Real> u = bench.flux.to_host();
-  const std::vector<Vector3> v = bench.velocity.to_host();
-  Real leaving = 0;
-  for (const Id<Face> f : mesh_.topology().boundary_faces()) {
-    const std::size_t i = at(f.value());
-    leaving += std::max(u[i], 0.) * dot(v[i], v[i]) / 2;
-  }
-  ASSERT_GT(leaving, 0);
-  const Eigen::VectorXd c = column_of(bench.circulation.to_host());
-  EXPECT_NEAR(column_of(u).dot(c), leaving, 1e-9 * column_of(u).cwiseAbs().dot(c.cwiseAbs()));
-}
-
-TEST_P(Conservation, upwinding_never_adds_energy_and_leaves_a_uniform_stream_alone) {
-  for (const ConvectionScheme scheme :
-       {ConvectionScheme::Upwind, ConvectionScheme::Blended, ConvectionScheme::LinearUpwind}) {
-    FlowSettings settings = settings_with(mesh_, Symmetry{});
-    settings.convection = scheme;
-    settings.blend = 0.25;
-    Bench bench(mesh_, settings);
-    for (const Real seed : {1., 2., 3.}) {
-      bench.set(solenoidal(bench, seed), std::vector<Vector3>(at(faces_)));
-      bench.momentum.close(bench.velocity);
-      bench.convect();
-      const Eigen::VectorXd u = column_of(bench.flux.to_host()), c = column_of(bench.circulation.to_host());
-      const Real size = u.cwiseAbs().dot(c.cwiseAbs());
-      EXPECT_GE(u.dot(c), -1e-10 * size - 1e-100);
-      // A flow that moves through several cells loses some.
-      if (m_.cells > 8 && scheme == ConvectionScheme::Upwind) {
-        EXPECT_GE(u.dot(c), 1e-5 * size);
-      }
-    }
-    if (!has_planar_faces(mesh_)) continue;
-    FlowSettings open = settings_with(mesh_, Inlet{uniform_vector(stream_), {}});
-    open.convection = scheme;
-    Bench through(mesh_, open);
-    through.set(uniform(), std::vector<Vector3>(at(faces_), stream_));
-    through.convect();
-    const Eigen::VectorXd c = column_of(through.circulation.to_host());
-    if (through.free.fluxes.cols() == 0) continue;
-    EXPECT_LE((through.free.fluxes.transpose() * c).cwiseAbs().maxCoeff(), 1e-11);
-  }
-}
-
-TEST_P(Conservation, viscosity_takes_energy_from_any_flow) {
-  Bench bench(mesh_, settings_with(mesh_, Symmetry{}));
-  for (const Real seed : {1., 2., 3.}) {
-    bench.set(solenoidal(bench, seed), std::vector<Vector3>(at(faces_)));
-    bench.momentum.close(bench.velocity);
-    FaceVelocity force(Executor::serial(), faces_, "force", "m3/s2");
-    bench.momentum.viscous_form().apply(bench.velocity, force);
-    bench.circulation.fill(0);
-    bench.momentum.add_normal_part(1, force, bench.circulation);
-    const Real work = column_of(bench.flux.to_host()).dot(column_of(bench.circulation.to_host()));
-    if (m_.cells > 2) {
-      EXPECT_GT(work, 0);
-    }
-  }
-}
-
-TEST_P(Conservation, a_linear_potential_force_is_the_difference_of_its_potential) {
-  // Body forces and pressures are integrals along the same dual edges.
-  if (!has_planar_faces(mesh_)) return;
-  const Vector3 gravity{1, -9, d_ == 2 ? 0 : 2.};
-  FlowSettings settings =
-      settings_with(mesh_, Outlet{analytic([&](Vector3 x, Real) { return dot(gravity, x); })});
-  settings.body_force = uniform_vector(gravity);
-  Bench bench(mesh_, settings);
-  DualCochain<Cell> p(Executor::serial(), m_.cells, "pressure", "m2/s2");
-  std::vector<Real> hydrostatic;
-  for (const Vector3 x : mesh_.geometry().cell_centroids().host()) hydrostatic.push_back(dot(gravity, x));
-  p.copy_from_host(hydrostatic);
-  bench.circulation.fill(0);
-  bench.momentum.add_body_force(0, {0.5, 0.5, 0}, bench.circulation);
-  bench.momentum.add_pressure_force(p, bench.circulation);
-  bench.momentum.add_outside_pressure(bench.circulation);
-  bench.momentum.add_body_force(0, {-0.5, -0.5, 0}, bench.circulation);
-  bench.momentum.add_pressure_force(p, bench.circulation);
-  bench.momentum.add_outside_pressure(bench.circulation);
-  const std::vector<Real> left = bench.circulation.to_host();
-  for (std::size_t f = 0; f < left.size(); ++f) EXPECT_NEAR(left[f], 0, 1e-12);
-}
-
-INSTANTIATE_TEST_SUITE_P(Shelf, Conservation, testing::ValuesIn(shelf()),
                          [](const auto& test) { return test.param.name; });
 
 /// Between the faces of cubes rounding leaves entries of 1e-19 in the mass, in the place of zeros.
