@@ -301,7 +301,7 @@ std::optional<Real> read_step(const Section& section, std::string_view key, cons
                               bool required) {
   const auto step = section.number(key, {.required = required, .allowed = Allowed::Positive, .unit = "s"});
   const Real duration = time.end - time.start;
-  if (step && duration > 0 && *step > duration) {
+  if (step && duration > 0 && *step > (1 + 1e-9) * duration) {  // by more than the rounding of the duration
     section.error(key, fmt::format("the {} of [time], {} s, is longer than the whole run of {} s", key, *step,
                                    duration));
   }

@@ -94,8 +94,8 @@ void add_count(CLI::App& command, const char* name, std::optional<Count>& count,
 
 /// OpenMP ends the program where it cannot start a thread: a slip of the finger is told before.
 std::string thread_count(const std::string& text) {
-  constexpr int most = 1024;
-  if (number_in<int>(text).value_or(0) > most) return fmt::format("expected at most {}, not {}", most, text);
+  if (number_in<int>(text).value_or(0) > most_threads)
+    return fmt::format("expected at most {}, not {}", most_threads, text);
   return positive_integer<int>(text);
 }
 

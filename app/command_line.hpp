@@ -12,6 +12,9 @@
 
 namespace curlew {
 
+/// More threads than that are a slip of the finger.
+constexpr int most_threads = 1024;
+
 /// curlew run CASE
 struct RunOptions {
   std::filesystem::path case_file;

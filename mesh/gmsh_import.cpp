@@ -39,7 +39,7 @@ FileKind kind_of(const std::filesystem::path& file) {
     fail_to_import(
         file,
         fmt::format("the extension '{}' is none that a mesh is read from. Meshes: .msh (Gmsh 2.2 and 4.1), "
-                    ".unv, .vtk, .mesh, .bdf, .nas, .cgns, .med; geometries: .geo, .step, .stp, "
+                    ".unv, .vtk, .mesh, .bdf, .nas, .cgns, .med, and Curlew's own .h5; geometries: .geo, .step, .stp, "
                     ".brep, .stl. Convert the file to .msh, for example with Gmsh",
                     file.extension().string()));
   return found->second;
@@ -49,7 +49,7 @@ FileKind kind_of(const std::filesystem::path& file) {
 void require_readable(const std::filesystem::path& file) {
   std::error_code status;
   if (!std::filesystem::exists(file, status))
-    fail_to_import(file, "no such file. Give the path of a mesh or geometry, relative to the case file");
+    fail_to_import(file, "no such file. Give the path of a mesh or geometry");
   if (!std::filesystem::is_regular_file(file, status))
     fail_to_import(file, "this is not a regular file; a mesh is expected");
   if (!std::ifstream(file))

@@ -103,6 +103,7 @@ TEST_F(TableTest, SaysWhatIsWrongAndOnWhichLine) {
            {"t;v\n0;1\n", 1, "not \"t;v\""},
            {"t,v\n0,one\n", 2, "\"one\" is no finite number"},
            {"t,v\n0,1 m\n", 2, "\"1 m\" is no finite number"},
+           {"t,v\n0,+-1\n", 2, "\"+-1\" is no finite number"},
            {"t,v\n0,\n", 2, "\"\" is no finite number"},
            {"t,v\n0,nan\n", 2, "\"nan\" is no finite number"},
            {"t,v\n0,1e999\n", 2, "\"1e999\" is no finite number"},
