@@ -23,6 +23,7 @@ namespace {
 // Names in a checkpoint beside those of the flow itself.
 constexpr const char* last_step_name = "run.last_step";
 constexpr const char* detector_prefix = "run.steady.";
+constexpr const char* detected_name = "run.steady.quantity";
 constexpr const char* average_prefix = "run.average.";
 
 // What residuals.csv tells of, whether a scheme has such a solve or not: one table for all of them.
@@ -256,6 +257,7 @@ Checkpoint FlowSimulation::checkpoint() const {
   Checkpoint checkpoint = make_checkpoint(model(), mesh(), flow_->state());
   checkpoint.numbers[last_step_name] = control_.last();
   for (const auto& [name, value] : detector_.state()) checkpoint.numbers[detector_prefix + name] = value;
+  checkpoint.texts[detected_name] = settings_.time.quantity;
   for (const FlowAverage& average : averages_) {
     const std::string prefix = average_prefix + average.name;
     checkpoint.numbers[prefix] = average.face_velocity.duration();
@@ -281,7 +283,8 @@ void FlowSimulation::resume(const Checkpoint& checkpoint, const std::string& pat
     throw InputError(fmt::format("{}: {}", path, error.what()));
   }
   control_.resume(checkpoint.numbers.at(last_step_name));
-  detector_.resume(with_prefix(checkpoint.numbers, detector_prefix));
+  if (checkpoint.texts.at(detected_name) == settings_.time.quantity)
+    detector_.resume(with_prefix(checkpoint.numbers, detector_prefix));
   for (FlowAverage& average : averages_) {
     const std::string prefix = average_prefix + average.name;
     const auto duration = checkpoint.numbers.find(prefix);

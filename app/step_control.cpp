@@ -76,7 +76,7 @@ std::map<std::string, Real> SteadyDetector::state() const {
 
 void SteadyDetector::resume(const std::map<std::string, Real>& state) {
   rate_ = state.at("rate");
-  calm_steps_ = state.at("calm_steps");
+  calm_steps_ = rate_ < tolerance_ ? std::min(state.at("calm_steps"), calm_steps_wanted - 1) : 0;
   previous_ = state.at("previous");
   has_previous_ = state.at("has_previous");
 }

@@ -68,14 +68,17 @@ class SteadyDetector {
   /// The same for a quantity that is one number; its first value is what the next is compared to.
   void observe(Real value, Real step);
 
-  bool steady() const { return calm_steps_ >= 10; }
+  bool steady() const { return calm_steps_ >= calm_steps_wanted; }
   Real rate() const { return rate_; }  ///< last relative change per time [1/s]
 
   /// What observe() and steady() know of the past.
   std::map<std::string, Real> state() const;
+  /// Whether what was steady still is, with another lid or viscosity perhaps, takes a step to tell.
   void resume(const std::map<std::string, Real>& state);
 
  private:
+  static constexpr Real calm_steps_wanted = 10;
+
   Real tolerance_;
   Real rate_ = 0, calm_steps_ = 0;
   Real previous_ = 0, has_previous_ = 0;  // of a quantity that is one number

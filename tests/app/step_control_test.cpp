@@ -185,9 +185,29 @@ TEST(SteadyDetector, not_a_number_is_not_steady) {
   EXPECT_FALSE(detector.steady());
 }
 
+TEST(SteadyDetector, a_restart_asks_anew_whether_it_is_steady) {
+  SteadyDetector before(1e-3);
+  for (int step = 0; step < 10; ++step) before.observe(5e-4, 1, 1);
+  ASSERT_TRUE(before.steady());
+  SteadyDetector same(1e-3), stricter(1e-4);
+  same.resume(before.state());
+  EXPECT_FALSE(same.steady());
+  same.observe(5e-4, 1, 1);
+  EXPECT_TRUE(same.steady());
+  SteadyDetector disturbed(1e-3);
+  disturbed.resume(before.state());
+  disturbed.observe(1, 1, 1);  // of a lid that is faster since
+  for (int step = 0; step < 9; ++step) disturbed.observe(5e-4, 1, 1);
+  EXPECT_FALSE(disturbed.steady());
+  stricter.resume(before.state());
+  for (int step = 0; step < 9; ++step) stricter.observe(5e-5, 1, 1);
+  EXPECT_FALSE(stricter.steady());
+}
+
 TEST(SteadyDetector, goes_on_as_if_there_had_been_no_restart) {
   SteadyDetector whole(1e-3);
-  for (int k = 0; k < 3000; ++k) {
+  for (int k = 0; !whole.steady(); ++k) {
+    ASSERT_LT(k, 3000);
     const Real value = 2 + std::exp(-0.01 * k);
     SteadyDetector restarted(1e-3);
     restarted.resume(whole.state());
