@@ -141,6 +141,7 @@ struct CaseSettings {
   MeshSettings mesh;
   OutputSettings output;
   std::vector<MonitorSettings> monitors;
+  std::vector<std::filesystem::path> tables;  ///< that were read, ready to open
 };
 
 // Readers of the parts that models share. As all of Section: what is wrong is reported, and what is concerned

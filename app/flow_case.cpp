@@ -329,6 +329,7 @@ Inlet FlowReader::read_inlet_table(const Section& section) {
   std::shared_ptr<const Table> table;
   try {
     table = std::make_shared<const Table>(read_table(path));
+    case_.tables.push_back(path);
   } catch (const InputErrors& errors) {
     diagnostics_.add(errors);
     return {};

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "app/command_line.hpp"
 #include "app/failure.hpp"
 #include "app/flow_simulation.hpp"
 #include "app/heat_simulation.hpp"
@@ -53,6 +54,29 @@ void check_directory(const OutputSettings& output, Diagnostics& diagnostics) {
     diagnostics.error(output.directory_location,
                       fmt::format("the output directory {} exists and is not a directory; name another one",
                                   output.directory.string()));
+  }
+}
+
+/// Tables that the run reads are not to be replaced by what it writes.
+void check_tables(const CaseSettings& settings, Diagnostics& diagnostics) {
+  const OutputSettings& output = settings.output;
+  for (const std::filesystem::path& table : settings.tables) {
+    std::error_code ignored;
+    const std::filesystem::path folder = std::filesystem::absolute(table).parent_path();
+    if (!std::filesystem::equivalent(folder, output.directory, ignored)) continue;
+    const std::string name = table.filename().string();
+    const auto refuse = [&](const Location& location, const std::string& writer) {
+      diagnostics.error(location, fmt::format("{} writes {}, which is a table that the case reads; give "
+                                              "another [output] directory or rename one of them",
+                                              writer, table.string()));
+    };
+    if (name == "residuals.csv") refuse(output.directory_location, "the run");
+    for (const MonitorSettings& monitor : settings.monitors) {
+      const bool in_pieces = std::holds_alternative<LineSettings>(monitor.what);  // NAME_<step>.csv
+      if (in_pieces ? name.starts_with(monitor.name + "_") && name.ends_with(".csv")
+                    : name == monitor.name + ".csv")
+        refuse(monitor.location, fmt::format("monitor \"{}\"", monitor.name));
+    }
   }
 }
 
@@ -182,6 +206,7 @@ LoadedCase load_case(const std::filesystem::path& path, std::span<const std::str
       } else {
         check_directory(settings.output, diagnostics);
       }
+      check_tables(settings, diagnostics);
       if (settings.mesh.file.empty()) return;
       try {
         in_parts = ranks->ranks() > 1 && has_parts_for(settings, *ranks);
@@ -223,8 +248,13 @@ std::unique_ptr<Simulation> make_simulation(const Executor& executor, const Load
 Executor make_executor(const std::string& backend, std::optional<int> threads) {
   if (backend == "cuda") return Executor::cuda();
   REQUIRE(backend == "cpu", "there is no backend '" + backend + "'");
-  if (threads) omp_set_num_threads(*threads);
-  return Executor::openmp(threads.value_or(omp_get_max_threads()));
+  const int wanted = threads.value_or(omp_get_max_threads());
+  if (wanted > most_threads) {  // OpenMP ends the program where it cannot start one
+    throw InputError(
+        fmt::format("OMP_NUM_THREADS asks for {} threads; expected at most {}", wanted, most_threads));
+  }
+  omp_set_num_threads(wanted);
+  return Executor::openmp(wanted);
 }
 
 Executor make_executor(const std::string& backend, std::optional<int> threads,

@@ -112,11 +112,6 @@ struct StoredOfNode {
   }
 };
 
-struct SquareOfNode {
-  View<Node, const Real> value;
-  CURLEW_HOST_DEVICE Real operator()(Id<Node> n) const { return value[n] * value[n]; }
-};
-
 struct SquaredProductOfNode {
   View<Node, const Real> a, b;
   CURLEW_HOST_DEVICE Real operator()(Id<Node> n) const {
@@ -388,9 +383,7 @@ SolveReport HeatDiffusion::solve(Real per_step, Real implicit_weight,
   temperature_.fill(inner_product(volume_, previous_) / total_volume_);
   hold();
   set_level();
-  const auto norm_of_sought = [&] {
-    return std::sqrt(sum(executor_, sought_.owned(), SquareOfNode{sought}));
-  };
+  const auto norm_of_sought = [&] { return std::sqrt(inner_product(sought_, sought_)); };
   scale.reference = norm_of_sought();
   constexpr Real rounding = 4 * std::numeric_limits<Real>::epsilon();
   scale.rounding =

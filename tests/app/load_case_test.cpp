@@ -102,6 +102,39 @@ TEST_F(LoadCase, looks_at_the_output_directory_unless_another_one_takes_its_plac
   EXPECT_NO_THROW(load_case(folder / "case.toml", overrides, one_rank(), folder / "other"));
 }
 
+TEST_F(LoadCase, does_not_let_a_run_replace_the_tables_that_it_reads) {
+  write_text(folder / "in.csv", "t,flow_rate\n0,1\n1,1\n");
+  write_text(folder / "case.toml", R"([mesh]
+file = "box.h5"
+[model]
+type = "classical-fractional-step"
+[fluid]
+kinematic_viscosity = 0.1
+[time]
+end = 1
+step = 0.1
+[initial]
+velocity = [0, 0, 0]
+[boundary.left]
+type = "inlet"
+table = "in.csv"
+[boundary.right]
+type = "outlet"
+[boundary.bottom]
+type = "wall"
+[boundary.top]
+type = "wall"
+[output]
+directory = "."
+)");
+  const std::string flux = ".type=\"flux\"", patches = ".patches=[\"left\"]";
+  EXPECT_THAT(errors_with({"monitor.out" + flux, "monitor.out" + patches}), testing::IsEmpty());
+  const std::vector<std::string> over_it{"monitor.in" + flux, "monitor.in" + patches};
+  EXPECT_THAT(errors_with(over_it),
+              ElementsAre(AllOf(HasSubstr("monitor \"in\" writes"), HasSubstr("in.csv"))));
+  EXPECT_NO_THROW(load_case(folder / "case.toml", over_it, one_rank(), folder / "other"));
+}
+
 TEST_F(LoadCase, reads_a_case_once) {
   const std::filesystem::path pipe = folder / "pipe.toml";
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
