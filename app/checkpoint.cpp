@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <memory>
 #include <span>
 
@@ -11,6 +10,7 @@
 #include "app/checked_hdf5.hpp"
 #include "app/failure.hpp"
 #include "app/hdf5_file.hpp"
+#include "app/step_files.hpp"
 #include "kernels/error.hpp"
 #include "mesh/slabs.hpp"
 
@@ -27,29 +27,18 @@ std::string file_name(std::int64_t step) {
 constexpr std::string_view set_aside = ".h5.earlier";
 
 /// Checkpoints (or their leftover temporary files, or those set aside) in a directory, by step.
-std::map<std::int64_t, std::filesystem::path> files_by_step(const std::filesystem::path& directory,
-                                                            std::string_view ending) {
-  constexpr std::string_view start = "checkpoint_";
-  std::map<std::int64_t, std::filesystem::path> files;
-  std::error_code failure;
-  for (const auto& entry : std::filesystem::directory_iterator(directory, failure)) {
-    const std::string name = entry.path().filename().string();
-    std::error_code gone;
-    if (!name.starts_with(start) || !name.ends_with(ending) || !entry.is_regular_file(gone)) continue;
-    std::int64_t step = 0;
-    const char* end = name.data() + name.size() - ending.size();
-    const auto parsed = std::from_chars(name.data() + start.size(), end, step);
-    if (parsed.ec == std::errc() && parsed.ptr == end) files[step] = entry.path();
-  }
-  return files;
+std::map<std::int64_t, std::filesystem::path> checkpoints_in(const std::filesystem::path& directory,
+                                                             std::string_view ending) {
+  return files_by_step(directory, "checkpoint_", ending);
 }
 
 void keep_last_two(const std::filesystem::path& directory, std::int64_t step) {
   std::error_code ignored;  // what cannot be deleted now is tried again after the next checkpoint
   for (const std::string_view ending : {std::string_view(".h5.tmp"), set_aside}) {
-    for (const auto& [other, path] : files_by_step(directory, ending)) std::filesystem::remove(path, ignored);
+    for (const auto& [other, path] : checkpoints_in(directory, ending))
+      std::filesystem::remove(path, ignored);
   }
-  const auto files = files_by_step(directory, ".h5");
+  const auto files = checkpoints_in(directory, ".h5");
   const auto current = files.find(step);
   for (auto file = files.begin(); file != files.end(); ++file) {
     if (file != current && std::next(file) != current) std::filesystem::remove(file->second, ignored);
@@ -100,8 +89,9 @@ std::filesystem::path write_checkpoint(const std::filesystem::path& directory, c
   return path;
 }
 
-void set_checkpoints_aside(const std::filesystem::path& directory) {
-  for (const auto& [step, path] : files_by_step(directory, ".h5")) {
+void set_checkpoints_aside(const std::filesystem::path& directory, std::int64_t last) {
+  for (const auto& [step, path] : checkpoints_in(directory, ".h5")) {
+    if (step <= last) continue;
     std::error_code failure;
     std::filesystem::rename(path, directory / fmt::format("checkpoint_{}{}", step, set_aside), failure);
     if (failure) {
@@ -168,7 +158,7 @@ std::optional<FoundCheckpoint> find_newest_valid_checkpoint(const std::filesyste
                                                             const Communicator& ranks) {
   std::vector<std::int64_t> steps;  // the newest last
   if (ranks.rank() == 0) {
-    for (const auto& [step, path] : files_by_step(directory, ".h5")) steps.push_back(step);
+    for (const auto& [step, path] : checkpoints_in(directory, ".h5")) steps.push_back(step);
   }
   broadcast(ranks, steps);
   FoundCheckpoint found;
@@ -193,9 +183,14 @@ FoundCheckpoint find_checkpoint(const std::filesystem::path& path, const Communi
   if (!is_directory) return {path, read_checkpoint(path, ranks), {}};
   auto newest = find_newest_valid_checkpoint(path, ranks);
   together(ranks, [&] {
-    if (!newest) {
-      throw InputError(refusal(path, "no checkpoint_*.h5 in this directory, or none without damage"));
+    if (newest) return;
+    std::string why = "no checkpoint_*.h5 in this directory, or none without damage";
+    const auto aside = checkpoints_in(path, set_aside);
+    if (!aside.empty()) {
+      why += fmt::format("; of the run before the last there is {}, which --restart takes by this name",
+                         aside.rbegin()->second.filename().string());
     }
+    throw InputError(refusal(path, why));
   });
   return *std::move(newest);
 }

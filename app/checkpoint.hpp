@@ -35,9 +35,10 @@ struct Checkpoint {
 std::filesystem::path write_checkpoint(const std::filesystem::path& directory, const Checkpoint& checkpoint,
                                        const Communicator& ranks = *one_rank());
 
-/// Puts .earlier behind the names of all checkpoints in `directory`: a run starts there to which they do not
-/// belong. They are of use until it has one of its own.
-void set_checkpoints_aside(const std::filesystem::path& directory);
+/// Puts .earlier behind the names of the checkpoints in `directory` of steps after `last`, by default of all:
+/// a run starts there, or goes on from that step, to which they do not belong. They are of use until it has
+/// one of its own.
+void set_checkpoints_aside(const std::filesystem::path& directory, std::int64_t last = -1);
 
 /// Verifies a checkpoint and reads it, by all ranks together; arrays are read when they are asked for, and
 /// the file stays open till then. Throws InputError naming the file and the damage, on several ranks

@@ -80,6 +80,10 @@ FieldFiles::FieldFiles(const std::filesystem::path& directory, const std::string
                        std::optional<Real> restart_time)
     : name_(name), mesh_(mesh), series_(directory, name, make_writer(mesh), restart_time) {}
 
+bool FieldFiles::has(Real time) const {
+  return mesh_.domain().communicator().maximum(series_.has(time) ? 1 : 0) > 0;
+}
+
 void FieldFiles::write(std::int64_t step, Real time, std::span<const FieldDescription> fields,
                        Snapshot& snapshot) {
   SharedFields shared(mesh_);

@@ -24,6 +24,11 @@ class FieldFiles {
   FieldFiles(const std::filesystem::path& directory, const std::string& name, const Mesh& mesh,
              std::optional<Real> restart_time);
 
+  /// As FieldSeries does.
+  void remove_replaced() { series_.remove_replaced(); }
+  /// Whether the fields at `time` [s] are there already.
+  bool has(Real time) const;
+
   /// The fields of a snapshot at `time` [s].
   void write(std::int64_t step, Real time, std::span<const FieldDescription> fields, Snapshot& snapshot);
 

@@ -3,12 +3,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <utility>
 
 #include "app/atomic_file.hpp"
 #include "app/failure.hpp"
+#include "app/step_files.hpp"
 #include "kernels/error.hpp"
 
 namespace curlew {
@@ -22,30 +24,53 @@ FieldSeries::FieldSeries(const std::filesystem::path& directory, std::string nam
       writer_(std::move(writer)) {
   if (writer_.ranks().rank() > 0) return;
   make_directory(directory_ / "fields");
-  if (!restart_time || !std::filesystem::exists(path_)) return;
+  if (!std::filesystem::is_regular_file(path_)) return;
   try {
     const auto series = nlohmann::json::parse(std::ifstream(path_));
     for (const auto& file : series.at("files")) {
       Entry entry{file.at("name"), file.at("time")};
-      if (entry.time <= *restart_time) entries_.push_back(std::move(entry));
+      const bool kept = restart_time && entry.time <= *restart_time;
+      (kept ? entries_ : replaced_).push_back(std::move(entry));
     }
   } catch (const nlohmann::json::exception& failure) {
+    if (!restart_time) return;
     throw InputError(fmt::format("cannot continue the series '{}': {}; remove it to start a new one",
                                  path_.string(), failure.what()));
   }
 }
 
+std::string FieldSeries::file_of(std::int64_t step) const {
+  return fmt::format("fields/{}_{:06}.hdf", name_, step);
+}
+
+void FieldSeries::remove_replaced() {
+  if (replaced_.empty()) return;
+  write_series();  // before the files, so that at no time it names one that is not there
+  for (const Entry& entry : replaced_) {
+    // Nothing but what a run has written, whatever the series names.
+    const auto step = step_in(entry.file, "fields/" + name_ + "_", ".hdf");
+    std::error_code ignored;  // it is in the way of nobody
+    if (step && entry.file == file_of(*step)) std::filesystem::remove(directory_ / entry.file, ignored);
+  }
+  replaced_.clear();
+}
+
+bool FieldSeries::has(double time) const {
+  return std::ranges::find(entries_, time, &Entry::time) != entries_.end();
+}
+
 void FieldSeries::write(std::int64_t step, double time, std::span<const FieldView> cell_fields,
                         std::span<const FieldView> node_fields) {
-  const std::string file = fmt::format("fields/{}_{:06}.hdf", name_, step);
+  const std::string file = file_of(step);
   writer_.write(directory_ / file, time, cell_fields, node_fields);
   together(writer_.ranks(), [&] {
-    if (writer_.ranks().rank() == 0) write_series({file, time});
+    if (writer_.ranks().rank() > 0) return;
+    entries_.push_back({file, time});
+    write_series();
   });
 }
 
-void FieldSeries::write_series(Entry last) {
-  entries_.push_back(std::move(last));
+void FieldSeries::write_series() {
   nlohmann::ordered_json series = {{"file-series-version", "1.0"},
                                    {"files", nlohmann::ordered_json::array()}};
   for (const Entry& entry : entries_) series["files"].push_back({{"name", entry.file}, {"time", entry.time}});

@@ -17,9 +17,16 @@ namespace curlew {
 class FieldSeries {
  public:
   /// `directory` is the run's output directory; `fields/` is created in it. A restart at `restart_time` [s]
-  /// keeps the entries up to and including that time; a new run starts an empty series.
+  /// keeps the entries up to and including that time; a new run starts an empty series. Throws InputError
+  /// where the series to keep them of cannot be read.
   FieldSeries(const std::filesystem::path& directory, std::string name, VtkhdfWriter writer,
               std::optional<double> restart_time = std::nullopt);
+
+  /// Removes the files of the entries that are not kept, which this run replaces.
+  void remove_replaced();
+
+  /// Whether the series has an entry for `time` [s]; on rank 0.
+  bool has(double time) const;
 
   /// Writes the fields at `time` [s] and then the series file. Throws FileError naming the path and the
   /// cause.
@@ -40,12 +47,13 @@ class FieldSeries {
     double time;       // [s]
   };
 
-  void write_series(Entry last);
+  std::string file_of(std::int64_t step) const;
+  void write_series();
 
   std::filesystem::path directory_, path_;
   std::string name_;
   VtkhdfWriter writer_;
-  std::vector<Entry> entries_;  // on rank 0
+  std::vector<Entry> entries_, replaced_;  // on rank 0
 };
 
 }  // namespace curlew

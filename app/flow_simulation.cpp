@@ -227,7 +227,8 @@ FlowSimulation::FlowSimulation(FlowCase settings, std::unique_ptr<Incompressible
       detector_(settings_.time.tolerance) {
   for (const MonitorSettings& monitor : settings_.monitors) {
     if (const auto* average = std::get_if<TimeAverageSettings>(&monitor.what)) {
-      averages_.push_back({monitor.name, average->start, average->fields, TimeAverage(flow_->face_velocity()),
+      const Real start = std::max(average->start.value_or(settings_.time.start), settings_.time.start);
+      averages_.push_back({monitor.name, start, average->fields, TimeAverage(flow_->face_velocity()),
                            TimeAverage(flow_->pressure())});
     }
   }
@@ -261,6 +262,7 @@ Checkpoint FlowSimulation::checkpoint() const {
   for (const FlowAverage& average : averages_) {
     const std::string prefix = average_prefix + average.name;
     checkpoint.numbers[prefix] = average.face_velocity.duration();
+    checkpoint.numbers[prefix + ".start"] = average.start;
     const Domain& domain = flow_->mesh().domain();
     checkpoint.arrays[prefix + ".face_velocity"] = StateArray<Real>(
         slab_size<Face>(domain, 3), [&] { return numbers_in_slabs(domain, average.face_velocity.mean()); });
@@ -275,7 +277,7 @@ bool FlowSimulation::FlowAverage::has_pressure() const {
   return std::ranges::find(fields, "pressure", &FieldDescription::name) != fields.end();
 }
 
-void FlowSimulation::resume(const Checkpoint& checkpoint, const std::string& path) {
+std::vector<std::string> FlowSimulation::resume(const Checkpoint& checkpoint, const std::string& path) {
   require_checkpoint_of(model(), mesh(), checkpoint, path);
   try {
     flow_->resume(state_in(checkpoint));
@@ -285,12 +287,20 @@ void FlowSimulation::resume(const Checkpoint& checkpoint, const std::string& pat
   control_.resume(checkpoint.numbers.at(last_step_name));
   if (checkpoint.texts.at(detected_name) == settings_.time.quantity)
     detector_.resume(with_prefix(checkpoint.numbers, detector_prefix));
+  std::vector<std::string> notes;
   for (FlowAverage& average : averages_) {
+    if (average.start >= checkpoint.time) continue;
     const std::string prefix = average_prefix + average.name;
-    const auto duration = checkpoint.numbers.find(prefix);
-    if (duration == checkpoint.numbers.end()) continue;  // a monitor that is new: it begins here
-    if (average.start && *average.start > checkpoint.time) continue;
-    if (average.has_pressure() && !checkpoint.arrays.contains(prefix + ".pressure")) continue;  // likewise
+    const auto duration = checkpoint.numbers.find(prefix), start = checkpoint.numbers.find(prefix + ".start");
+    if (duration == checkpoint.numbers.end() || start == checkpoint.numbers.end() ||
+        start->second != average.start ||
+        (average.has_pressure() && !checkpoint.arrays.contains(prefix + ".pressure"))) {
+      notes.push_back(
+          fmt::format("{}: the checkpoint has no means from {:.9g} s on of the fields of "
+                      "[monitor.{}], which begins at {:.9g} s instead",
+                      path, average.start, average.name, checkpoint.time));
+      continue;
+    }
     const auto resumed = [&](auto& mean_in_time, const std::string& name) {
       auto mean = alike(mean_in_time.mean());
       numbers_from_slabs(flow_->mesh().domain(), checkpoint.arrays.at(prefix + name).values(), mean);
@@ -299,6 +309,7 @@ void FlowSimulation::resume(const Checkpoint& checkpoint, const std::string& pat
     resumed(average.face_velocity, ".face_velocity");
     if (average.has_pressure()) resumed(average.pressure, ".pressure");
   }
+  return notes;
 }
 
 bool FlowSimulation::finished() const {
@@ -315,7 +326,7 @@ void FlowSimulation::advance() {
   report_ = flow_->advance(step_);
   for (FlowAverage& average : averages_) {
     // A step belongs to the average when it begins after its start; round-off of the time does not count.
-    if (average.start && before < *average.start - 1e-9 * step_) continue;
+    if (before < average.start - 1e-9 * step_) continue;
     average.face_velocity.add(flow_->face_velocity(), step_);
     if (average.has_pressure()) average.pressure.add(flow_->pressure(), step_);
   }

@@ -28,7 +28,7 @@ class FlowSimulation final : public Simulation {
   bool one_result() const override { return false; }
 
   void start() override;
-  void resume(const Checkpoint& checkpoint, const std::string& path) override;
+  std::vector<std::string> resume(const Checkpoint& checkpoint, const std::string& path) override;
   Checkpoint checkpoint() const override;
 
   Real time() const override { return flow_->time(); }
@@ -54,8 +54,8 @@ class FlowSimulation final : public Simulation {
 
   /// Means in time of what all averaged fields follow from.
   struct FlowAverage {
-    std::string name;           ///< of the monitor
-    std::optional<Real> start;  ///< [s]
+    std::string name;  ///< of the monitor
+    Real start;        ///< [s]
     std::vector<FieldDescription> fields;
     TimeAverage<Field<Face, Vector3>> face_velocity;
     TimeAverage<DualCochain<Cell>> pressure;  ///< where it is among the fields

@@ -111,16 +111,17 @@ void HeatSimulation::start() {
   heat_.start(settings_.initial_temperature, settings_.time.start);
 }
 
-void HeatSimulation::resume(const Checkpoint& checkpoint, const std::string& path) {
+std::vector<std::string> HeatSimulation::resume(const Checkpoint& checkpoint, const std::string& path) {
   require_checkpoint_of(model(), mesh_, checkpoint, path);
   try {
     heat_.resume(state_in(checkpoint));
   } catch (const InputError& error) {
     throw InputError(fmt::format("{}: {}", path, error.what()));
   }
-  if (settings_.time.steady) return;
+  if (settings_.time.steady) return {};
   steps_.resume({checkpoint.integers.at(origin_step_name), checkpoint.numbers.at(origin_time_name)},
                 {checkpoint.step, checkpoint.time});
+  return {};
 }
 
 Checkpoint HeatSimulation::checkpoint() const {

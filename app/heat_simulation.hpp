@@ -26,7 +26,7 @@ class HeatSimulation final : public Simulation {
   bool one_result() const override { return settings_.time.steady; }
 
   void start() override;
-  void resume(const Checkpoint& checkpoint, const std::string& path) override;
+  std::vector<std::string> resume(const Checkpoint& checkpoint, const std::string& path) override;
   Checkpoint checkpoint() const override;
 
   Real time() const override { return heat_.time(); }

@@ -9,6 +9,7 @@
 #include <type_traits>
 
 #include "app/csv_writer.hpp"
+#include "app/step_files.hpp"
 #include "physics/flow_monitors.hpp"
 
 namespace curlew {
@@ -225,6 +226,9 @@ struct MonitorFiles::Monitor {
   std::filesystem::path file_in(const std::filesystem::path& directory) const {
     return directory / (name + ".csv");
   }
+  std::filesystem::path file_in(const std::filesystem::path& directory, std::int64_t step) const {
+    return directory / fmt::format("{}_{}.csv", name, step);
+  }
   Columns columns_of_file() const {
     Columns columns{{"time", "s"}};
     append(columns, table.columns);
@@ -234,7 +238,7 @@ struct MonitorFiles::Monitor {
 
 MonitorFiles::MonitorFiles(const Mesh& mesh, std::span<const MonitorSettings> settings, Real start,
                            const std::filesystem::path& directory)
-    : start_(start), directory_(directory), writes_(mesh.domain().communicator().rank() == 0) {
+    : start_(start), directory_(directory), ranks_(mesh.domain().communicator()) {
   Diagnostics diagnostics;
   TableMaker make_table(mesh);
   for (const MonitorSettings& monitor : settings) {
@@ -255,16 +259,28 @@ MonitorFiles::MonitorFiles(const Mesh& mesh, std::span<const MonitorSettings> se
 
 MonitorFiles::~MonitorFiles() = default;
 
+bool MonitorFiles::writes() const {
+  return ranks_.rank() == 0;
+}
+
 void MonitorFiles::require_continuable() const {
   for (const Monitor& monitor : monitors_) {
-    if (monitor.is_series && writes_)
+    if (monitor.is_series && writes())
       require_same_columns(monitor.file_in(directory_), monitor.columns_of_file());
   }
 }
 
-void MonitorFiles::open(std::optional<Real> restart_time) {
+void MonitorFiles::open(const std::optional<Moment>& restart) {
+  if (!writes()) return;
   for (Monitor& monitor : monitors_) {
-    if (!monitor.is_series || !writes_) continue;
+    if (!monitor.is_series) {
+      for (const auto& [step, file] : files_by_step(directory_, monitor.name + "_", ".csv")) {
+        std::error_code ignored;  // it is in the way of nobody
+        if (!restart || step > restart->step) std::filesystem::remove(file, ignored);
+      }
+      continue;
+    }
+    const auto restart_time = restart ? std::optional(restart->time) : std::nullopt;
     monitor.series =
         std::make_unique<CsvWriter>(monitor.file_in(directory_), monitor.columns_of_file(), restart_time);
     remember(monitor, monitor.series->last_row());
@@ -281,18 +297,32 @@ void MonitorFiles::remember(const Monitor& monitor, std::span<const double> row)
 void MonitorFiles::write(const Moment& moment, bool fields_are_written, Snapshot& snapshot, bool at_end) {
   for (Monitor& monitor : monitors_) {
     const bool otherwise = monitor.is_series || fields_are_written;
-    if (!at_end && !is_due(monitor.schedule, start_, moment, otherwise)) continue;
-    std::vector<double> values = monitor.table.values(snapshot);
-    if (!monitor.is_series) {
-      if (writes_) {
-        write_csv(directory_ / fmt::format("{}_{}.csv", monitor.name, moment.step), moment.time,
-                  monitor.table.columns, values);
-      }
-      continue;
+    if (at_end || is_due(monitor.schedule, start_, moment, otherwise)) write(monitor, moment, snapshot);
+  }
+}
+
+void MonitorFiles::write(Monitor& monitor, const Moment& moment, Snapshot& snapshot) {
+  std::vector<double> values = monitor.table.values(snapshot);
+  if (!monitor.is_series) {
+    if (writes()) {
+      write_csv(monitor.file_in(directory_, moment.step), moment.time, monitor.table.columns, values);
     }
-    values.insert(values.begin(), moment.time);
-    remember(monitor, values);
-    if (monitor.series) monitor.series->write_row(values);
+    return;
+  }
+  values.insert(values.begin(), moment.time);
+  remember(monitor, values);
+  if (monitor.series) monitor.series->write_row(values);
+}
+
+bool MonitorFiles::has(const Monitor& monitor, const Moment& moment) const {
+  if (!monitor.is_series) return std::filesystem::exists(monitor.file_in(directory_, moment.step));
+  return !monitor.series->last_row().empty() && monitor.series->last_row().front() == moment.time;
+}
+
+void MonitorFiles::write_missing(const Moment& moment, Snapshot& snapshot) {
+  for (Monitor& monitor : monitors_) {
+    const bool there = writes() && has(monitor, moment);
+    if (ranks_.maximum(there ? 1 : 0) == 0) write(monitor, moment, snapshot);  // which all ranks do together
   }
 }
 

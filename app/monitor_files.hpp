@@ -51,14 +51,19 @@ class MonitorFiles {
 
   /// Throws as require_same_columns() does for a file that a restart would continue.
   void require_continuable() const;
-  /// Creates the files in the directory, which is there, or at a restart from `restart_time` [s] continues
-  /// them; to be called before write(). Throws as CsvWriter does.
-  void open(std::optional<Real> restart_time = std::nullopt);
+  /// Creates the files in the directory, which is there, or where a run goes on from `restart` continues
+  /// them; those of lines that this run replaces are removed. To be called before write(). Throws as
+  /// CsvWriter does.
+  void open(const std::optional<Moment>& restart = std::nullopt);
 
   /// To be called for every state of the run, the initial one included; a steady run has one. Writes what is
   /// due, at the end of the run everything; throws as CsvWriter does. `fields_are_written`: this is an output
   /// time, when lines without a schedule of their own are due.
   void write(const Moment& moment, bool fields_are_written, Snapshot& snapshot, bool at_end = false);
+
+  /// Of a run that was at its end when it went on: writes what write() would have written there and what is
+  /// not there yet.
+  void write_missing(const Moment& moment, Snapshot& snapshot);
 
   /// The present value of "MONITOR.COLUMN". Throws InputError for one that is not there, naming those that
   /// are.
@@ -73,13 +78,17 @@ class MonitorFiles {
  private:
   struct Monitor;
 
+  bool writes() const;  // this rank
+  void write(Monitor& monitor, const Moment& moment, Snapshot& snapshot);
+  /// Whether a monitor's values at a moment are there already; on the rank that writes.
+  bool has(const Monitor& monitor, const Moment& moment) const;
   std::function<double(Snapshot&)> find(const std::string& column) const;
   /// Takes a row of a monitor's file, with the time, for what was last written.
   void remember(const Monitor& monitor, std::span<const double> row);
 
   Real start_;  // [s]
   std::filesystem::path directory_;
-  bool writes_;  // whether this rank does
+  const Communicator& ranks_;
   std::vector<Monitor> monitors_;
   std::map<std::string, std::map<std::string, double>> last_values_;
 };

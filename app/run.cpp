@@ -56,18 +56,18 @@ class Run {
       if (const auto watched = simulation_.watched()) files.monitors->require(*watched);
       if (writes()) make_directory(directory_);
     });
-    std::optional<Real> restart_time;
+    std::optional<Moment> restart;
     try {
-      restart_time = start();
+      restart = start();
     } catch (const DivergedError&) {  // before there is anything to write but what happened
       summary_.status = RunStatus::Diverged;
       finish({});
       throw;
     }
-    open(files, restart_time);
+    open(files, restart);
     int status = 0;
     try {
-      status = go_on(files, restart_time.has_value());
+      status = go_on(files, restart.has_value());
     } catch (const DivergedError&) {
       if (!simulation_.sound_after_failure()) write_diverged(files);
       keep_results(RunStatus::Diverged, files);
@@ -92,11 +92,14 @@ class Run {
     std::optional<CsvWriter> residuals;  // of the rank that writes
   };
 
-  void open(Files& files, std::optional<Real> restart_time) {
+  void open(Files& files, std::optional<Moment> restart) {
+    // What other runs have left in another directory does not belong to this one.
+    if (restart && !goes_on_from(directory_)) restart.reset();
+    const auto restart_time = restart ? std::optional(restart->time) : std::nullopt;
     const std::filesystem::path residuals = directory_ / "residuals.csv";
     const std::vector<CsvColumn> columns = simulation_.residual_columns();
     together(ranks_, [&] {
-      if (!writes() || !restart_time) return;
+      if (!writes() || !restart) return;
       // All of them before the first one is changed.
       require_same_columns(residuals, columns);
       files.monitors->require_continuable();
@@ -106,8 +109,10 @@ class Run {
       if (!writes()) return;
       std::error_code ignored;  // where it cannot be removed it cannot be written either, and that is told
       std::filesystem::remove(directory_ / "summary.json", ignored);  // that of an earlier run
-      if (!goes_on_from(directory_)) set_checkpoints_aside(directory_);
-      files.monitors->open(restart_time);
+      // First, so that what is killed from here on does not go on from one of them.
+      set_checkpoints_aside(directory_, restart ? restart->step : -1);
+      files.fields->remove_replaced();
+      files.monitors->open(restart);
       files.residuals.emplace(residuals, columns, restart_time);
     });
   }
@@ -152,15 +157,14 @@ class Run {
     }
   }
 
-  /// Initial state or checkpoint; gives the time of the latter [s].
-  std::optional<Real> start() {
+  /// Initial state or checkpoint; gives the moment of the latter.
+  std::optional<Moment> start() {
     if (!options_.restart) {
       simulate([&] { simulation_.start(); });
       return std::nullopt;
     }
     const FoundCheckpoint found = find_checkpoint(*options_.restart, ranks_);
-    // However quiet the run is to be.
-    for (const std::string& note : found.notes) std::cerr << "warning: " + note + '\n' << std::flush;
+    warn(found.notes);
     const Checkpoint& checkpoint = found.checkpoint;
     const std::string path = found.path.string();
     // What all ranks find; resume() may find more on one of them.
@@ -175,8 +179,14 @@ class Run {
             path, checkpoint.time, *end));
       }
     });
-    simulation_.resume(checkpoint, path);
-    return checkpoint.time;
+    warn(simulation_.resume(checkpoint, path));
+    return Moment{checkpoint.step, checkpoint.time, checkpoint.time};
+  }
+
+  /// However quiet the run is to be.
+  void warn(const std::vector<std::string>& warnings) const {
+    if (!writes()) return;
+    for (const std::string& warning : warnings) std::cerr << "warning: " + warning + '\n' << std::flush;
   }
 
   int go_on(Files& files, bool restarted) {
@@ -189,6 +199,7 @@ class Run {
       const auto snapshot = simulation_.snapshot();
       write_state(begin, is_due(output, start, begin, false), files, *snapshot);
     }
+    if (restarted && simulation_.finished()) write_end(files);
     Requests asked;
     while (!simulation_.finished() && asked.stop_status == 0 && !asked.out_of_time &&
            (one_result || !options_.steps || steps_taken_ < *options_.steps)) {
@@ -225,6 +236,16 @@ class Run {
                    bool at_end = false) {
     if (write_fields) files.fields->write(now.step, now.time, simulation_.output_fields(), snapshot);
     files.monitors->write(now, write_fields, snapshot, at_end);
+  }
+
+  /// What the run before did not write at this end: it was on its way to another one, or has written
+  /// elsewhere.
+  void write_end(Files& files) {
+    const Moment end{simulation_.steps(), simulation_.time(), simulation_.time()};
+    const auto snapshot = simulation_.snapshot();
+    if (!files.fields->has(end.time))
+      files.fields->write(end.step, end.time, simulation_.output_fields(), *snapshot);
+    files.monitors->write_missing(end, *snapshot);
   }
 
   void checkpoint() {

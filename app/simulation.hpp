@@ -39,8 +39,9 @@ class Simulation {
   virtual void start() = 0;
   /// Starts from a checkpoint instead, to go on to the same bits. Throws InputError, naming `path`, where it
   /// was written by another model, on another mesh, or does not fit the case. On several ranks each has its
-  /// slabs of the arrays.
-  virtual void resume(const Checkpoint& checkpoint, const std::string& path) = 0;
+  /// slabs of the arrays. Returns a sentence for each result that is not what it would be without the
+  /// restart.
+  virtual std::vector<std::string> resume(const Checkpoint& checkpoint, const std::string& path) = 0;
   /// Of the present state, to be written before the next step.
   virtual Checkpoint checkpoint() const = 0;
 

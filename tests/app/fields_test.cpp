@@ -1,5 +1,6 @@
 // Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
 // What python.read_vtkhdf does not see: restarts, errors, and a disk that fills up.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -46,6 +47,37 @@ TEST(FieldSeries, a_restart_keeps_the_entries_up_to_its_time) {
   FieldSeries fresh(directory.path(), "plate", writer);
   write(fresh, 0, 0);
   EXPECT_EQ(times_of(killed.path()), std::vector<double>{0});
+}
+
+TEST(FieldSeries, files_that_a_run_replaces_are_removed_and_nothing_else) {
+  const OutputDirectory directory;
+  const VtkhdfWriter writer(Triangles().view());
+  FieldSeries before(directory.path(), "plate", writer);
+  for (int step = 0; step <= 3; ++step) before.write(step, 0.1 * step, {}, {});
+  // Not listed, and listed though it is no file of a run.
+  const auto mine = directory / "fields/plate_000009.hdf", other = directory / "fields/plate_3.hdf";
+  write_text(mine, "");
+  write_text(other, "");
+  auto series = nlohmann::json::parse(std::ifstream(before.path()));
+  for (const char* name : {"fields/plate_3.hdf", "fields/../plate_000003.hdf", "plate.hdf.series"})
+    series["files"].push_back({{"name", name}, {"time", 7.0}});
+  write_text(before.path(), series.dump());
+
+  FieldSeries restarted(directory.path(), "plate", writer, 0.1);
+  restarted.remove_replaced();
+  EXPECT_EQ(times_of(before.path()), (std::vector<double>{0, 0.1}));
+  EXPECT_TRUE(restarted.has(0.1));
+  EXPECT_FALSE(restarted.has(0.2));
+  const auto there = [&](int step) {
+    return std::filesystem::exists(directory / fmt::format("fields/plate_{:06}.hdf", step));
+  };
+  EXPECT_TRUE(there(1));
+  EXPECT_FALSE(there(2) || there(3));
+  FieldSeries fresh(directory.path(), "plate", writer);
+  fresh.remove_replaced();
+  EXPECT_FALSE(there(0) || there(1));
+  EXPECT_TRUE(times_of(before.path()).empty());
+  EXPECT_TRUE(std::filesystem::exists(mine) && std::filesystem::exists(other));
 }
 
 TEST(FieldSeries, a_series_that_cannot_be_continued_is_named) {

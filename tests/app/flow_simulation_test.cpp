@@ -155,6 +155,31 @@ TEST_F(FlowRun, an_average_that_begins_after_a_checkpoint_takes_nothing_from_it)
   EXPECT_NEAR(value(*rest, "mean_velocity"), 1 + 7. / 8, 1e-14);
 }
 
+TEST_F(FlowRun, an_average_that_a_checkpoint_does_not_have_begins_there_and_says_so) {
+  settings.monitors = {average("mean", 0.25)};
+  std::get<TimeAverageSettings>(settings.monitors[0].what).fields = {velocity};
+  const auto first = simulation();
+  first->start();
+  for (int k = 0; k < 4; ++k) first->advance();
+  const Checkpoint checkpoint = kept(first->checkpoint());
+  EXPECT_THAT(simulation()->resume(checkpoint, "earlier.h5"), testing::IsEmpty());
+
+  MonitorSettings with_pressure = average("mean", 0.25);
+  for (const MonitorSettings& changed : {average("mean", std::nullopt), average("mean", 0.125),
+                                         average("mean", 0.375), average("other", 0.25), with_pressure}) {
+    settings.monitors = {changed};
+    const auto rest = simulation();
+    EXPECT_THAT(rest->resume(checkpoint, "earlier.h5"),
+                testing::ElementsAre(testing::AllOf(HasSubstr("[monitor." + changed.name + "]"),
+                                                    HasSubstr("begins at 0.5 s instead"))));
+    run_to_end(*rest);
+    EXPECT_NEAR(value(*rest, changed.name + "_velocity"), 1 + 6.5 / 8, 1e-14);
+  }
+  // Nothing of one that begins later is lost.
+  settings.monitors = {average("mean", 0.625)};
+  EXPECT_THAT(simulation()->resume(checkpoint, "earlier.h5"), testing::IsEmpty());
+}
+
 TEST_F(FlowRun, resumes_to_the_same_bits) {
   settings.time.courant = 0.1;
   settings.time.step = 0.01;

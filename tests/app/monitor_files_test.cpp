@@ -177,9 +177,9 @@ TEST_F(MonitorFilesOnCube, a_restarted_run_leaves_the_same_file) {
   const std::vector<MonitorSettings> settings{
       monitor("m", ProbeSettings{{{.3, .3, .3}}, {temperature}}, {.2, {}})};
   const auto run = [&](const std::filesystem::path& directory, int from, int to,
-                       std::optional<Real> restart_time) {
+                       std::optional<Moment> restart) {
     MonitorFiles files(mesh_, settings, 0, directory);
-    files.open(restart_time);
+    files.open(restart);
     for (int step = from; step <= to; ++step) {
       CubeSnapshot snapshot(mesh_, std::sin(step));
       files.write({step, .1 * step, .1 * (step - 1)}, false, snapshot);
@@ -187,18 +187,54 @@ TEST_F(MonitorFilesOnCube, a_restarted_run_leaves_the_same_file) {
   };
   const OutputDirectory whole;
   run(whole.path(), 0, 10, {});
-  run(directory_.path(), 0, 7, {});       // killed after step 7,
-  run(directory_.path(), 6, 10, .1 * 5);  // restarted from a checkpoint at step 5
+  run(directory_.path(), 0, 7, {});                          // killed after step 7,
+  run(directory_.path(), 6, 10, Moment{5, .1 * 5, .1 * 4});  // restarted from a checkpoint at step 5
   EXPECT_EQ(read_text(directory_ / "m.csv"), read_text(whole / "m.csv"));
 
   // A run that goes on from there knows the last row before it writes one.
   MonitorFiles files(mesh_, settings, 0, directory_.path());
-  files.open(.1 * 5);
+  files.open(Moment{5, .1 * 5, .1 * 4});
   const auto& last = files.last_values().at("m");
   EXPECT_EQ(last.size(), 2u);
   EXPECT_TRUE(read_text(directory_ / "m.csv")
                   .ends_with(fmt::format("\n{},{}\n", last.at("time"), last.at("p0_temperature"))));
   EXPECT_NEAR(last.at("time"), 0.4, 1e-12);
+}
+
+TEST_F(MonitorFilesOnCube, lines_that_a_run_replaces_are_removed_and_nothing_else) {
+  const std::vector<MonitorSettings> settings{
+      monitor("cut", LineSettings{{0, .5, .5}, {1, .5, .5}, 3, {temperature}})};
+  for (const char* name : {"cut_3.csv", "cut_4.csv", "cut_004.csv", "cut_-4.csv", "cut_4_csv", "cut_x.csv",
+                           "cut.csv", "cutter_4.csv", "cut_4.csv.old"}) {
+    write_text(directory_ / name, "");
+  }
+  const std::string others = "cut.csv cut_-4.csv cut_004.csv cut_4.csv.old cut_4_csv cut_x.csv cutter_4.csv";
+  MonitorFiles(mesh_, settings, 0, directory_.path()).open(Moment{3, .3, .2});
+  EXPECT_FALSE(std::filesystem::exists(directory_ / "cut_4.csv"));
+  EXPECT_TRUE(std::filesystem::exists(directory_ / "cut_3.csv"));
+  MonitorFiles(mesh_, settings, 0, directory_.path()).open();
+  EXPECT_EQ(directory_.names(), others);
+}
+
+TEST_F(MonitorFilesOnCube, at_an_end_that_is_there_already_only_what_is_missing_is_written) {
+  const ProbeSettings corner{{{1, 1, 1}}, {temperature}};
+  const std::vector<MonitorSettings> settings{
+      monitor("all", corner), monitor("seldom", corner, {{}, 4}),
+      monitor("cut", LineSettings{{0, .5, .5}, {1, .5, .5}, 3, {temperature}})};
+  const Moment end{5, .5, .4};
+  {
+    MonitorFiles files(mesh_, settings, 0, directory_.path());
+    files.open();
+    for (int step = 0; step <= 5; ++step) files.write({step, .1 * step, .1 * (step - 1)}, false, snapshot_);
+  }
+  for (int again = 0; again < 2; ++again) {
+    MonitorFiles files(mesh_, settings, 0, directory_.path());
+    files.open(end);
+    files.write_missing(end, snapshot_);
+    EXPECT_TRUE(read_text(directory_ / "all.csv").ends_with("\n0.4,303\n0.5,303\n"));
+    EXPECT_EQ(rows(directory_ / "seldom.csv"), "time,p0_temperature\n0,303\n0.4,303\n0.5,303\n");
+    EXPECT_EQ(directory_.names(), "all.csv cut_5.csv seldom.csv");
+  }
 }
 
 TEST_F(MonitorFilesOnCube, all_that_is_wrong_is_reported_before_a_file_is_touched) {

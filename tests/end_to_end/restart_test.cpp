@@ -75,6 +75,54 @@ TEST(RestartAgain, to_a_later_end_goes_on_from_a_step_that_the_end_made_shorter)
             read_checkpoint(folder / "whole/checkpoint_20.h5"));
 }
 
+TEST(RestartAgain, from_an_earlier_checkpoint_leaves_none_of_the_part_that_it_replaces) {
+  const CaseFolder folder;
+  ASSERT_EQ(folder.run({"--output", "whole"}).status, 0);
+  ASSERT_EQ(folder.run({}).status, 0);
+  {
+    Program program(folder.path(), {"run", "case.toml", "--quiet", "--restart", "out/checkpoint_15.h5",
+                                    "--set", "time.step=1e-6"});
+    ASSERT_TRUE(program.wait_until(
+        [&] { return read_text(folder / "out/residuals.csv").find("\n16,0.750001,") != std::string::npos; }));
+    program.send(SIGKILL);
+    program.wait();
+  }
+  ASSERT_EQ(folder.run({"--restart", "out"}).status, 0);
+  expect_same_files(folder / "whole", folder / "out");
+}
+
+TEST(RestartAgain, leaves_no_results_of_the_part_that_it_replaces) {
+  const CaseFolder folder;
+  folder.edit("interval = 0.2", "every = 1");
+  ASSERT_EQ(folder.run({}).status, 0);
+  const auto later = [&](int step) {
+    return std::filesystem::exists(folder / fmt::format("out/middle_{}.csv", step)) ||
+           std::filesystem::exists(folder / fmt::format("out/fields/box_{:06}.hdf", step));
+  };
+  ASSERT_TRUE(later(19));
+  ASSERT_EQ(folder.run({"--restart", "out/checkpoint_15.h5", "--set", "output.every=10"}).status, 0);
+  EXPECT_TRUE(later(14) && later(20));
+  EXPECT_FALSE(later(16) || later(19));
+  ASSERT_EQ(folder.run({"--set", "output.every=10"}).status, 0);
+  EXPECT_FALSE(later(14));
+  EXPECT_TRUE(later(0) && later(10));
+}
+
+TEST(RestartAgain, at_the_end_writes_what_belongs_there) {
+  const CaseFolder folder;
+  ASSERT_EQ(folder.run({"--output", "whole", "--set", "time.end=0.5"}).status, 0);
+  ASSERT_EQ(folder.run({"--steps", "10"}).status, 0);
+  for (int again = 0; again < 2; ++again) {
+    ASSERT_EQ(folder.run({"--restart", "out", "--set", "time.end=0.5"}).status, 0);
+    expect_same_files(folder / "whole", folder / "out");
+  }
+  // In another directory there is nothing yet.
+  ASSERT_EQ(folder.run({"--restart", "out", "--output", "other", "--set", "time.end=0.5"}).status, 0);
+  for (const char* name : {"middle_10.csv", "fields/box_000010.hdf"})
+    EXPECT_EQ(read_text(folder / "other" / name), read_text(folder / "whole" / name)) << name;
+  EXPECT_EQ(line_count(folder / "other/centre.csv"), 3);
+}
+
 TEST(RestartAgain, from_the_end_changes_nothing) {
   const CaseFolder folder;
   ASSERT_EQ(folder.run({}).status, 0);
@@ -205,11 +253,25 @@ TEST(RestartFrom, a_directory_never_goes_on_with_the_run_before_the_last) {
   }
   const Outcome refused = folder.run({"--restart", "out"});
   EXPECT_EQ(refused.status, 2);
-  EXPECT_THAT(refused.error, HasSubstr("no checkpoint_*.h5 in this directory"));
+  EXPECT_THAT(refused.error, AllOf(HasSubstr("no checkpoint_*.h5 in this directory"),
+                                   HasSubstr("checkpoint_12.h5.earlier")));
   // It is there till the new run has one of its own.
   EXPECT_EQ(read_checkpoint(folder / "out/checkpoint_12.h5.earlier"), earlier);
   ASSERT_EQ(folder.run({"--steps", "2"}).status, 0);
   EXPECT_FALSE(std::filesystem::exists(folder / "out/checkpoint_12.h5.earlier"));
+}
+
+TEST(RestartFrom, another_directory_does_not_go_on_with_the_results_of_another_run) {
+  const CaseFolder folder;
+  ASSERT_EQ(folder.run({"--set", "material.box.conductivity=9"}).status, 0);
+  ASSERT_EQ(folder.run({"--output", "other", "--steps", "10"}).status, 0);
+  ASSERT_EQ(folder.run({"--restart", "other"}).status, 0);
+  EXPECT_EQ(line_count(folder / "out/residuals.csv"), 2 + 10);
+  for (const char* name : {"residuals.csv", "mean.csv"})
+    EXPECT_EQ(read_text(folder / "out" / name).find("\n0.45,"), std::string::npos) << name;
+  EXPECT_FALSE(std::filesystem::exists(folder / "out/fields/box_000004.hdf"));
+  EXPECT_THAT(read_text(folder / "out/box.hdf.series"), Not(HasSubstr("box_000004")));
+  EXPECT_THAT(read_text(folder / "out/box.hdf.series"), HasSubstr("box_000012"));
 }
 
 TEST(RestartFrom, another_directory_leaves_no_checkpoint_of_the_run_before) {
