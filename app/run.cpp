@@ -9,6 +9,7 @@
 #include "app/atomic_file.hpp"
 #include "app/checkpoint.hpp"
 #include "app/commands.hpp"
+#include "app/directory_lock.hpp"
 #include "app/failure.hpp"
 #include "app/field_files.hpp"
 #include "app/load_case.hpp"
@@ -54,7 +55,9 @@ class Run {
     });
     together(ranks_, [&] {
       if (const auto watched = simulation_.watched()) files.monitors->require(*watched);
-      if (writes()) make_directory(directory_);
+      if (!writes()) return;
+      make_directory(directory_);
+      lock_.emplace(directory_);
     });
     std::optional<Moment> restart;
     try {
@@ -304,6 +307,7 @@ class Run {
   const Mesh& mesh_;
   const Communicator& ranks_;
   std::filesystem::path directory_;
+  std::optional<DirectoryLock> lock_;  // on the rank that writes
   Progress progress_;
   Summary summary_;
   std::int64_t steps_taken_ = 0;

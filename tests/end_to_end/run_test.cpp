@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <csignal>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -164,6 +165,21 @@ TEST(Options, set_steps_output_and_quiet) {
   EXPECT_EQ(outcome.out, "");
   EXPECT_THAT(outcome.error, AllOf(HasSubstr("step 20  time 1 s  iterations "), HasSubstr("done after "),
                                    HasSubstr("results in out"), testing::Not(HasSubstr("\x1b"))));
+}
+
+TEST(SecondRun, into_the_directory_of_one_that_runs_is_refused_and_changes_nothing) {
+  const LongCase folder;
+  Program first(folder.path(), {"run", "case.toml", "--quiet"});
+  ASSERT_TRUE(first.wait_until(folder.after_steps(3)));
+  const Outcome second = folder.run({"--steps", "1"});
+  EXPECT_EQ(second.status, 2);
+  EXPECT_THAT(error_lines(second), ElementsAre(HasSubstr("another run writes to the directory 'out'")));
+  EXPECT_TRUE(first.wait_until(folder.after_steps(3)));
+  EXPECT_EQ(folder.run({"--steps", "1", "--output", "other"}).status, 0);
+  // However a run ends, the next one may come.
+  first.send(SIGKILL);
+  first.wait();
+  EXPECT_EQ(folder.run({"--steps", "1"}).status, 0);
 }
 
 TEST(Questions, are_answered_on_standard_output) {
