@@ -3,6 +3,7 @@
 
 #include <cstdlib>
 #include <exception>
+#include <filesystem>
 #include <iostream>
 #include <memory>
 #include <string>
@@ -43,7 +44,10 @@ void print(const curlew::Failure& failure, const std::string& who) {
 void restart_with_short_spinning(char** argv) {
   if (std::getenv("GOMP_SPINCOUNT") != nullptr || std::getenv("OMP_WAIT_POLICY") != nullptr) return;
   setenv("GOMP_SPINCOUNT", "4000", 1);  // some ten microseconds, longer than a loop takes to hand out
-  execv("/proc/self/exe", argv);        // where that fails the program just goes on
+  std::error_code unknown;
+  // By its own path, of which the process gets its name.
+  const auto program = std::filesystem::read_symlink("/proc/self/exe", unknown);
+  if (!unknown) execv(program.c_str(), argv);  // where that fails the program just goes on
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -165,6 +166,18 @@ TEST(Options, set_steps_output_and_quiet) {
   EXPECT_EQ(outcome.out, "");
   EXPECT_THAT(outcome.error, AllOf(HasSubstr("step 20  time 1 s  iterations "), HasSubstr("done after "),
                                    HasSubstr("results in out"), testing::Not(HasSubstr("\x1b"))));
+}
+
+TEST(Process, has_the_program_s_name) {
+  const LongCase folder;
+  // Without the variables that keep the program from starting itself once more.
+  const std::string line = fmt::format(
+      "cd '{}' && {{ env -u GOMP_SPINCOUNT -u OMP_WAIT_POLICY '{}' run case.toml --quiet & "
+      "while kill -0 $! && ! [ -s out/residuals.csv ]; do sleep 0.01; done; cat /proc/$!/comm > name; kill "
+      "-9 $!; }}",
+      folder.path().string(), CURLEW_PROGRAM);
+  EXPECT_EQ(std::system(line.c_str()), 0);
+  EXPECT_EQ(read_text(folder / "name"), "curlew\n");
 }
 
 TEST(SecondRun, into_the_directory_of_one_that_runs_is_refused_and_changes_nothing) {
