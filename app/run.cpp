@@ -47,7 +47,7 @@ class Run {
   int run() {
     began_ = Progress::wall_seconds();
     for (const std::string& note : mesh_.notes()) progress_.note(note);
-    install_signal_handlers();
+    stop_on_signals();  // what comes before the steps is better ended at once
     Files files;
     // What is wrong with the monitors shows before there is anything to lose.
     together(ranks_, [&] {
@@ -323,6 +323,7 @@ int run_simulation(const RunOptions& options, Simulation& simulation, int thread
 
 int run_case(const RunOptions& options) {
   const double began = Progress::wall_seconds();
+  outlive_signals();
   const std::shared_ptr<const Communicator> ranks = all_ranks();
   const LoadedCase loaded = load_case(options.case_file, options.overrides, ranks, options.output);
   std::optional<Executor> executor;

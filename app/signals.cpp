@@ -24,14 +24,22 @@ extern "C" void take_signal(int signal) {
   if (signal == SIGINT) std::signal(SIGINT, SIG_DFL);
 }
 
-}  // namespace
-
-void install_signal_handlers() {
+void take(int signal) {
   struct sigaction action = {};
   action.sa_handler = take_signal;
   action.sa_flags = SA_RESTART;  // a file being written is not disturbed
-  for (const int signal : {SIGINT, SIGTERM, SIGUSR1}) sigaction(signal, &action, nullptr);
+  sigaction(signal, &action, nullptr);
+}
+
+}  // namespace
+
+void outlive_signals() {
+  take(SIGUSR1);
   for (const int signal : {SIGXFSZ, SIGPIPE}) std::signal(signal, SIG_IGN);
+}
+
+void stop_on_signals() {
+  for (const int signal : {SIGINT, SIGTERM}) take(signal);
 }
 
 int stop_requested() {

@@ -3,10 +3,14 @@
 
 namespace curlew {
 
-/// From here on SIGINT (Ctrl-C) and SIGTERM ask for a stop and SIGUSR1 for a checkpoint instead of ending the
-/// process. A second SIGINT ends it at once. A write beyond a limit on the size of files (ulimit -f) fails as
-/// on a full disk, and what is told to a reader that has gone is lost: neither ends the process.
-void install_signal_handlers();
+/// From here on SIGUSR1 asks for a checkpoint instead of ending the process. A write beyond a limit on the
+/// size of files (ulimit -f) fails as on a full disk, and what is told to a reader that has gone is lost:
+/// neither ends the process.
+void outlive_signals();
+
+/// From here on SIGINT (Ctrl-C) and SIGTERM ask for a stop instead of ending the process. A second SIGINT
+/// ends it at once.
+void stop_on_signals();
 
 /// The exit status if a stop has been asked for, by the first such signal: 130 (SIGINT) or 143 (SIGTERM);
 /// else 0.

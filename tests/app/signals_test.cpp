@@ -11,7 +11,8 @@ namespace {
 /// Each test sends signals in a process of its own; its exit status is the answer.
 TEST(SignalsDeathTest, ask_for_a_stop_by_exit_status) {
   const auto after = [](std::initializer_list<int> signals) {
-    install_signal_handlers();
+    outlive_signals();
+    stop_on_signals();
     if (stop_requested() != 0) std::exit(99);
     for (const int signal : signals) std::raise(signal);
     std::exit(stop_requested());
@@ -26,7 +27,7 @@ TEST(SignalsDeathTest, ask_for_a_stop_by_exit_status) {
 TEST(SignalsDeathTest, a_second_interrupt_kills) {
   EXPECT_EXIT(
       {
-        install_signal_handlers();
+        stop_on_signals();
         std::raise(SIGINT);
         std::raise(SIGINT);
         std::exit(0);
@@ -34,10 +35,20 @@ TEST(SignalsDeathTest, a_second_interrupt_kills) {
       testing::KilledBySignal(SIGINT), "");
 }
 
+TEST(SignalsDeathTest, before_there_is_anything_to_stop_one_interrupt_kills) {
+  EXPECT_EXIT(
+      {
+        outlive_signals();
+        std::raise(SIGUSR1);
+        std::raise(SIGINT);
+      },
+      testing::KilledBySignal(SIGINT), "");
+}
+
 TEST(SignalsDeathTest, a_checkpoint_request_is_taken_once) {
   EXPECT_EXIT(
       {
-        install_signal_handlers();
+        outlive_signals();
         const bool before = take_checkpoint_request();
         std::raise(SIGUSR1);
         const bool first = take_checkpoint_request();

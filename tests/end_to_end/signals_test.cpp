@@ -1,7 +1,10 @@
 // Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <cstdlib>
@@ -51,6 +54,23 @@ TEST(CheckpointSignal, writes_one_and_goes_on) {
   program.send(SIGTERM);
   EXPECT_EQ(program.wait().status, 143);
   EXPECT_GT(find_newest_valid_checkpoint(folder / "out")->checkpoint.step, first.step);
+}
+
+TEST(CheckpointSignal, before_the_first_step_is_taken_after_it) {
+  const LongCase folder;
+  const std::string pipe = folder / "pipe.toml";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  Program program(folder.path(), {"run", "pipe.toml", "--quiet"});
+  // The run has begun once it reads.
+  int writer = -1;
+  ASSERT_TRUE(
+      program.wait_until([&] { return (writer = ::open(pipe.c_str(), O_WRONLY | O_NONBLOCK)) >= 0; }));
+  program.send(SIGUSR1);
+  const std::string text = read_text(folder / "case.toml");
+  EXPECT_EQ(::write(writer, text.data(), text.size()), std::ssize(text));
+  ::close(writer);
+  ASSERT_TRUE(program.wait_until([&] { return find_newest_valid_checkpoint(folder / "out").has_value(); }));
+  EXPECT_EQ(find_newest_valid_checkpoint(folder / "out")->checkpoint.step, 1);
 }
 
 TEST(Reader, of_what_is_told_may_leave) {
