@@ -104,6 +104,12 @@ std::optional<std::string> damage_of(const std::filesystem::path& path, const Ch
            content / static_cast<std::uint64_t>(ranks.ranks()) * static_cast<std::uint64_t>(rank);
   };
   const bool last = ranks.rank() + 1 == ranks.ranks();
+  // A rank that does not see the file would take it for one that was cut off.
+  const bool missing = !first && content > 0 && !std::ifstream(path, std::ios::binary);
+  const int blind =
+      ranks.ranks() - static_cast<int>(ranks.maximum(missing ? ranks.ranks() - ranks.rank() : 0));
+  if (blind < ranks.ranks())
+    return fmt::format("rank {} finds no such file; all ranks must see the same directory", blind);
   const PieceChecksum mine =
       checksum_of(path, share(ranks.rank()), last ? checked_user_block + content : share(ranks.rank() + 1));
   std::uint64_t length = 0;

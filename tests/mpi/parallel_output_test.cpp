@@ -132,6 +132,24 @@ TEST_P(OnRanks, checkpoints_have_the_bytes_of_one_rank_and_are_read_in_slabs) {
   }
 }
 
+TEST(FilesOfRanks, a_rank_that_does_not_see_a_file_is_named) {
+  const Communicator& ranks = *all_ranks();
+  if (ranks.ranks() == 1) return;
+  const OutputDirectory mine;
+  Checkpoint state;
+  state.step = 7;
+  const auto written = write_checkpoint(mine.path(), state);
+  const bool sees = ranks.rank() + 1 < ranks.ranks();
+  try {
+    read_checkpoint(sees ? written : mine / "missing.h5", ranks);
+    FAIL();
+  } catch (const SharedFailure& shared) {
+    EXPECT_THAT(shared.failure().messages,
+                testing::ElementsAre(testing::HasSubstr("rank " + std::to_string(ranks.ranks() - 1) +
+                                                        " finds no such file; all ranks must see")));
+  }
+}
+
 TEST(FilesOfRanks, a_rank_that_cannot_write_is_told_by_all_and_leaves_nothing) {
   const Communicator& ranks = *all_ranks();
   const OutputDirectory mine;
