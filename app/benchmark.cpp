@@ -213,7 +213,7 @@ std::size_t last_level_cache() {
 BenchmarkSettings BenchmarkSettings::beyond_cache() {
   const auto memory =
       static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-  return {.working_set = std::min(20 * last_level_cache(), memory / 16)};
+  return {.working_set = std::min(20 * last_level_cache(), memory / 16), .most_copies = 10'000};
 }
 
 BenchmarkSettings BenchmarkSettings::brief() {

@@ -133,6 +133,19 @@ TEST(Bench, runs_each_application_of_a_batch_on_fields_of_its_own) {
   for (const auto& [field, times] : applied) EXPECT_EQ(times, 1 + quick.rounds);
 }
 
+TEST(Bench, of_fields_of_a_few_values_takes_no_more_copies_than_there_is_time_for) {
+  BenchmarkSettings settings = BenchmarkSettings::beyond_cache();
+  settings.rounds = 1;
+  settings.working_set = 1 << 20;
+  Benchmark benchmark({Executor::serial()}, settings);
+  int applied = 0;
+  benchmark.time("touch", [&](const Executor& executor) {
+    return TimedKernel{8, [executor] { return std::tuple{Field<Cell>(executor, 1, "field", "1")}; },
+                       [&](Field<Cell>&) { ++applied; }};
+  });
+  EXPECT_EQ(applied, 2 * 10'000);
+}
+
 TEST(Bench, finds_no_difference_between_backends) {
   for (const CellType type : {CellType::Hexahedron, CellType::Tetrahedron, CellType::Triangle}) {
     Benchmark benchmark(all_backends(), {.rounds = 1, .working_set = 1 << 16, .most_copies = 1});
