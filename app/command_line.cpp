@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <span>
 
 #include "app/diagnostics.hpp"
 #include "kernels/error.hpp"
@@ -105,6 +106,16 @@ void add_threads(CLI::App& command, std::optional<int>& threads) {
       ->type_name("N");
 }
 
+/// What follows "--" are files, whatever they are called.
+std::vector<std::string> without_double_dash(std::vector<std::string> arguments) {
+  const auto dashes = std::ranges::find(arguments, "--");
+  if (dashes == arguments.end()) return arguments;
+  for (std::string& file : std::span(arguments.erase(dashes), arguments.end())) {
+    if (file.starts_with('-')) file.insert(0, "./");
+  }
+  return arguments;
+}
+
 std::vector<std::string> subcommand_names(const CLI::App& command) {
   std::vector<std::string> names;
   for (const CLI::App* subcommand : command.get_subcommands([](const CLI::App*) { return true; })) {
@@ -151,7 +162,8 @@ std::string explained(const CLI::App& app, const std::vector<std::string>& argum
 
 }  // namespace
 
-Command parse_command_line(const std::vector<std::string>& arguments) {
+Command parse_command_line(const std::vector<std::string>& given) {
+  const std::vector<std::string> arguments = without_double_dash(given);
   CLI::App app("Heat and incompressible flow on unstructured meshes by discrete calculus.", "curlew");
   app.set_version_flag("--version", version_text());
   app.require_subcommand(1);

@@ -1,7 +1,6 @@
 // Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
 #include "app/step_files.hpp"
 
-#include <algorithm>
 #include <charconv>
 #include <string>
 #include <system_error>

@@ -73,6 +73,17 @@ TEST(CommandLine, ReadsTheOthers) {
   EXPECT_TRUE(bench.json);
 }
 
+TEST(CommandLine, TakesWhatFollowsTwoDashesForFiles) {
+  EXPECT_EQ(parsed<RunOptions>({"run", "--", "case.toml"}).case_file, "case.toml");
+  const auto run = parsed<RunOptions>({"run", "--steps", "2", "--", "--quiet"});
+  EXPECT_EQ(run.case_file, "./--quiet");
+  EXPECT_EQ(run.steps, 2);
+  EXPECT_FALSE(run.quiet);
+  const auto convert = parsed<MeshConvertOptions>({"mesh", "convert", "a.msh", "--", "-b.h5"});
+  EXPECT_EQ(convert.mesh.file, "a.msh");
+  EXPECT_EQ(convert.output, "./-b.h5");
+}
+
 TEST(CommandLine, Answers) {
   EXPECT_THAT(parsed<Answer>({"--version"}).text, HasSubstr("backends: cpu (serial, OpenMP), debug device"));
 #if defined(CURLEW_CUDA)
