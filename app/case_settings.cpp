@@ -222,6 +222,7 @@ std::vector<MonitorSettings> read_monitors(const Section& root, const ModelOffer
     MonitorSettings monitor{name, section.location(), {}, {}};
     check_monitor_name(section, name);
     const auto position = section.choice("type", offer.monitors, {.required = true});
+    const std::size_t errors = diagnostics.size();
     if (!position) {
       section.ignore_others();
       continue;
@@ -248,6 +249,7 @@ std::vector<MonitorSettings> read_monitors(const Section& root, const ModelOffer
       REQUIRE(type == "time-average", "no monitor is of type '" + type + "'");
       monitor.what = read_time_average(section, offer);
     }
+    monitor.sound = diagnostics.size() == errors;
     monitors.push_back(std::move(monitor));
   }
   check_line_files(monitors, diagnostics);

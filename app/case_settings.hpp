@@ -116,6 +116,7 @@ struct MonitorSettings {
   std::variant<ProbeSettings, LineSettings, ExtremaSettings, AverageSettings, FluxSettings, ForcesSettings,
                EnergySettings, TimeAverageSettings>
       what;
+  bool sound = true;  ///< nothing was wrong with it when it was read
 };
 
 /// [solver.NAME]

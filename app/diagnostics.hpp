@@ -48,6 +48,7 @@ class Diagnostics {
 
   bool empty() const { return diagnostics_.empty(); }
 
+  std::size_t size() const { return diagnostics_.size(); }
   /// By file and line; errors on one line in the order they were found; the command line first.
   std::vector<Diagnostic> sorted() const;
 

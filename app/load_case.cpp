@@ -106,13 +106,39 @@ void check_initial_file(const FlowCase& settings, const Mesh& mesh, Diagnostics&
   }
 }
 
-/// What takes the whole mesh to find out of a case that is sound otherwise: points outside the mesh, a column
-/// that no monitor writes, an initial state of another mesh.
+/// Monitors in which nothing was found wrong so far.
+std::vector<MonitorSettings> sound_monitors(const CaseSettings& settings, const Mesh& mesh) {
+  const std::vector<std::string> patches = patch_names(mesh), &regions = mesh.topology().region_names();
+  std::vector<MonitorSettings> sound;
+  for (const MonitorSettings& monitor : settings.monitors) {
+    Diagnostics told;
+    MeshNames(patches, regions, told).check_monitors({&monitor, 1});
+    if (monitor.sound && told.empty()) sound.push_back(monitor);
+  }
+  return sound;
+}
+
+/// What takes the whole mesh to find out: points outside the mesh, a column that no monitor writes, an
+/// initial state of another mesh. What was found before is not told again.
 template <class Settings>
 void check_on_mesh(const Settings& settings, const Mesh& mesh, Diagnostics& diagnostics) {
   check_initial_file(settings, mesh, diagnostics);
-  const MonitorFiles monitors(mesh, settings.monitors, settings.time.start, settings.output.directory);
-  if (const auto column = watched(settings)) monitors.require(*column);
+  std::vector<MonitorSettings> monitors = sound_monitors(settings, mesh);
+  const auto find_errors = [&](std::span<const MonitorSettings> some, const NamedReference* required) {
+    try {
+      const MonitorFiles files(mesh, some, settings.time.start, settings.output.directory);
+      if (required) files.require(*required);
+    } catch (const InputErrors& errors) {
+      diagnostics.add(errors);
+    }
+  };
+  const auto column = watched(settings);
+  // The one that is watched alone, so that what is wrong with others does not hide its columns.
+  const auto others = std::ranges::stable_partition(monitors, [&](const MonitorSettings& monitor) {
+    return column && monitor.name == column->name.substr(0, column->name.rfind('.'));
+  });
+  if (others.begin() != monitors.begin()) find_errors({monitors.begin(), others.begin()}, &*column);
+  find_errors(others, nullptr);
 }
 
 /// The mesh that the model runs on.
@@ -215,7 +241,7 @@ LoadedCase load_case(const std::filesystem::path& path, std::span<const std::str
                              : read_mesh(settings.mesh);
         check(settings, mesh, diagnostics);
         check_place_of_initial_file(settings, diagnostics);
-        if (!in_parts && diagnostics.empty()) check_on_mesh(settings, mesh, diagnostics);
+        if (!in_parts) check_on_mesh(settings, mesh, diagnostics);
         loaded.mesh = std::make_unique<const Mesh>(prepared(settings, std::move(mesh), diagnostics));
       } catch (const InputErrors& errors) {
         diagnostics.add(errors);

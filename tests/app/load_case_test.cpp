@@ -149,5 +149,53 @@ TEST_F(LoadCase, reports_points_outside_the_mesh) {
               ElementsAre(AllOf(HasSubstr("command line: monitor 'far': point 0"), HasSubstr("7"))));
 }
 
+TEST_F(LoadCase, reports_what_takes_the_whole_mesh_beside_other_errors_and_nothing_twice) {
+  EXPECT_THAT(
+      errors_with({"monitor.far.type=\"probe\"", "monitor.far.points=[[0.5, 7, 0]]",
+                   "monitor.flow.type=\"flux\"", "monitor.flow.patches=[\"rigt\"]",
+                   "monitor.cut.type=\"line\"", "monitor.cut.from=[9, 9, 0]", "monitor.cut.to=[9, 9, 0]",
+                   "monitor.cut.points=2", "solver.temperature.tolerance=2"}),
+      testing::UnorderedElementsAre(HasSubstr("monitor 'far': point 0"), HasSubstr("no patch \"rigt\""),
+                                    HasSubstr("from and to of [monitor.cut] are the same point"),
+                                    HasSubstr("tolerance of [solver.temperature]")));
+}
+
+TEST_F(LoadCase, reports_all_that_is_wrong_with_a_flow_on_its_mesh) {
+  write_text(folder / "case.toml", R"([mesh]
+file = "box.h5"
+[model]
+type = "classical-fractional-step"
+[fluid]
+kinematic_viscosity = -1
+[time]
+steady = true
+step = 0.1
+quantity = "inside.p0_presure"
+[initial]
+file = "box.h5"
+[boundary.right]
+type = "wall"
+[boundary.left]
+type = "wall"
+[boundary.bottom]
+type = "wall"
+[boundary.top]
+type = "wall"
+[monitor.far]
+type = "probe"
+points = [[0.5, 7, 0]]
+fields = ["pressure"]
+[monitor.inside]
+type = "probe"
+points = [[0.5, 0.5, 0]]
+fields = ["pressure"]
+)");
+  EXPECT_THAT(
+      errors_with({}),
+      ElementsAre(HasSubstr(":6: kinematic_viscosity"),
+                  AllOf(HasSubstr(":10: "), HasSubstr("did you mean \"inside.p0_pressure\"")),
+                  AllOf(HasSubstr(":12: "), HasSubstr("not a checkpoint")), HasSubstr(":21: monitor 'far'")));
+}
+
 }  // namespace
 }  // namespace curlew::test
