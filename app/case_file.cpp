@@ -59,20 +59,12 @@ namespace {
 
 constexpr const char* command_line = "command line";
 
-std::string in_quotes(std::string_view text) {
-  constexpr std::size_t longest = 60;
-  if (text.size() <= longest) return fmt::format("\"{}\"", text);
-  std::size_t end = longest;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;  // whole UTF-8 characters
-  return fmt::format("\"{}…\"", text.substr(0, end));
-}
-
 /// A key as TOML wants it in a dotted name.
 std::string as_key(std::string_view key) {
   const bool bare = !key.empty() && std::all_of(key.begin(), key.end(), [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
   });
-  return bare ? std::string(key) : fmt::format("\"{}\"", key);
+  return bare ? shortened(key) : in_quotes(key);
 }
 
 std::string_view allowed_words(Allowed allowed) {
@@ -98,8 +90,8 @@ std::string number_words(Rule rule, std::string_view noun = "number") {
 }
 
 std::string expression_words(Rule rule) {
-  return fmt::format("a {}number or an expression of x, y, z, t{}", allowed_words(rule.allowed),
-                     in_unit(rule.unit));
+  return fmt::format("a {}number or an expression of {}{}", allowed_words(rule.allowed),
+                     join(names_of(rule.variables)), in_unit(rule.unit));
 }
 
 bool is_allowed(Real value, Allowed allowed) {
@@ -335,7 +327,7 @@ std::optional<Expression> Section::checked_expression(std::string_view key, cons
   std::optional<Expression> value;
   if (const auto* text = std::get_if<std::string>(&node.value)) {
     try {
-      value = Expression(*text, node.location);
+      value = Expression(*text, node.location, rule.variables);
     } catch (const InputErrors& errors) {
       for (const Diagnostic& diagnostic : errors.diagnostics()) {
         diagnostics_->error(diagnostic.location,
@@ -360,8 +352,8 @@ std::optional<Expression> Section::expression(std::string_view key, Rule rule) c
 
 std::optional<std::vector<Expression>> Section::expressions(std::string_view key, std::size_t count,
                                                             Rule rule) const {
-  const std::string expected =
-      fmt::format("a list of {} numbers or expressions of x, y, z, t{}", count, in_unit(rule.unit));
+  const std::string expected = fmt::format("a list of {} numbers or expressions of {}{}", count,
+                                           join(names_of(rule.variables)), in_unit(rule.unit));
   const Node* node = find(key, rule, expected);
   if (!node) return std::nullopt;
   const auto* list = std::get_if<Node::List>(&node->value);
@@ -456,6 +448,40 @@ std::string read_case_text(const std::filesystem::path& path) {
 
 namespace {
 
+/// Where a string of TOML that begins at `first` ends: at its last quote, or before the line's end without
+/// one.
+std::size_t end_of_string(std::string_view text, std::size_t first) {
+  const char quote = text[first];
+  const bool has_lines = text.substr(first).starts_with(std::string(3, quote));
+  const std::string_view mark = text.substr(first, has_lines ? 3 : 1);
+  std::size_t at = first + mark.size();
+  for (; at < text.size() && (has_lines || text[at] != '\n'); ++at) {
+    if (text.substr(at).starts_with(mark)) return at + mark.size() - 1;
+    if (quote == '"' && text[at] == '\\') ++at;
+  }
+  return std::min(at, text.size()) - 1;
+}
+
+/// toml++ recurses into the parts of a name, however many there are. The line of the first name that has too
+/// many; 0: none.
+int line_of_deep_name(std::string_view text) {
+  constexpr int most_parts = 20;
+  int line = 1, points = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == '.' && ++points == most_parts) return line;
+    if (std::string_view("\n,=[]{}").find(c) != std::string_view::npos) points = 0;  // no name goes on there
+    if (c == '\n') ++line;
+    if (c == '#') i = std::min(text.find('\n', i), text.size()) - 1;
+    if (c == '"' || c == '\'') {
+      const std::string_view string = text.substr(i, end_of_string(text, i) - i + 1);
+      line += static_cast<int>(std::ranges::count(string, '\n'));
+      i += string.size() - 1;
+    }
+  }
+  return 0;
+}
+
 int line_of(const toml::source_region& source) {
   return static_cast<int>(source.begin.line);
 }
@@ -524,6 +550,9 @@ CaseFile::CaseFile(std::string_view text, const std::string& name, std::span<con
   if (text.find_first_not_of(" \t\r\n") == std::string_view::npos) {
     throw InputErrors({name, 1}, "the case file is empty; expected tables such as [case], [mesh], [model]");
   }
+  if (const int line = line_of_deep_name(text); line > 0) {
+    throw InputErrors({name, line}, "a name of more than twenty parts; no table of a case is that deep");
+  }
   try {
     *root_ = converted<Section::Node>(toml::parse(text, name), {name, 1});
   } catch (const toml::parse_error& error) {
@@ -536,9 +565,9 @@ CaseFile::~CaseFile() = default;
 
 void CaseFile::apply_override(const std::string& text) {
   const auto fail = [&](std::string_view problem) {
-    diagnostics_.error(
-        {command_line, 0},
-        fmt::format("--set {}: {}; expected table.key=value, such as time.end=2.5", text, problem));
+    diagnostics_.error({command_line, 0},
+                       fmt::format("--set {}: {}; expected table.key=value, such as time.end=2.5",
+                                   shortened(text), problem));
   };
   const std::size_t equals = text.find('=');
   if (equals == std::string::npos) return fail("no = in it");
@@ -554,8 +583,9 @@ void CaseFile::apply_override(const std::string& text) {
       return std::nullopt;
     }
   };
-  if (!parsed("0")) return fail("the name is no dotted TOML key");
-  std::optional<Section::Node> tree = parsed(value);
+  if (line_of_deep_name(key) > 0 || !parsed("0")) return fail("the name is no dotted TOML key");
+  std::optional<Section::Node> tree;
+  if (line_of_deep_name(value) == 0) tree = parsed(value);
   if (!tree) {
     std::string escaped;
     for (const char c : value) {

@@ -22,9 +22,10 @@ enum class Allowed { Any, Positive, NonNegative };
 
 /// What a key must hold, for checks and messages.
 struct Rule {
-  bool required = false;           ///< its absence is an error
-  Allowed allowed = Allowed::Any;  ///< for numbers
-  std::string_view unit = "";      ///< SI, "W/(m K)"; for messages
+  bool required = false;                          ///< its absence is an error
+  Allowed allowed = Allowed::Any;                 ///< for numbers
+  std::string_view unit = "";                     ///< SI, "W/(m K)"; for messages
+  Variables variables = Variables::PlaceAndTime;  ///< that messages offer for expressions
 };
 
 /// A name the user wrote, and where: for checks that come later.
@@ -69,7 +70,7 @@ class Section {
   /// A list of different strings out of `valid`, at least one; their positions there.
   std::optional<std::vector<std::size_t>> choices(std::string_view key, std::span<const std::string> valid,
                                                   Rule rule = {}) const;
-  /// A number, or a string that is an expression of x, y, z, t.
+  /// A number, or a string that is an expression.
   std::optional<Expression> expression(std::string_view key, Rule rule = {}) const;
   /// `count` of those.
   std::optional<std::vector<Expression>> expressions(std::string_view key, std::size_t count,

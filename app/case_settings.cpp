@@ -175,8 +175,8 @@ std::string read_name(const Section& root, const Location& location, Diagnostics
   const Section section = root.table("case");
   if (const auto given = section.string("name")) {
     if (fits_file_name(*given)) return *given;
-    diagnostics.error(section.location("name"),
-                      fmt::format("the case name \"{}\" becomes a file name: use {}", *given, fit_names));
+    diagnostics.error(section.location("name"), fmt::format("the case name {} becomes a file name: use {}",
+                                                            in_quotes(*given), fit_names));
     return "case";
   }
   std::string name = std::filesystem::path(location.file).stem().string().substr(0, longest_file_name);
@@ -189,7 +189,8 @@ std::string read_name(const Section& root, const Location& location, Diagnostics
 /// Monitors become files NAME.csv beside those of the run itself.
 void check_monitor_name(const Section& section, const std::string& name) {
   if (!fits_file_name(name)) {
-    section.error("", fmt::format("the monitor name \"{}\" becomes a file name: use {}", name, fit_names));
+    section.error("",
+                  fmt::format("the monitor name {} becomes a file name: use {}", in_quotes(name), fit_names));
   } else if (name == "residuals") {
     section.error(
         "", "the monitor name \"residuals\" is taken: the run writes residuals.csv itself; choose another");
@@ -369,13 +370,13 @@ Expression read_expression(const Section& section, std::string_view key, Rule ru
 
 void MeshNames::check_patch(const NamedReference& patch) const {
   if (contains(patches_, patch.name)) return;
-  diagnostics_.error(patch.location, fmt::format("the mesh has no patch \"{}\"{}", patch.name,
+  diagnostics_.error(patch.location, fmt::format("the mesh has no patch {}{}", in_quotes(patch.name),
                                                  suggestion(patch.name, patches_, "patches of the mesh")));
 }
 
 void MeshNames::check_region(const NamedReference& region) const {
   if (contains(regions_, region.name)) return;
-  diagnostics_.error(region.location, fmt::format("the mesh has no region \"{}\"{}", region.name,
+  diagnostics_.error(region.location, fmt::format("the mesh has no region {}{}", in_quotes(region.name),
                                                   suggestion(region.name, regions_, "regions of the mesh")));
 }
 

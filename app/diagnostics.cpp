@@ -116,6 +116,17 @@ std::string suggestion(std::string_view name, std::span<const std::string> valid
   return text + (text.empty() ? "; " : " ") + "valid " + std::string(what) + ": " + join(valid);
 }
 
+std::string shortened(std::string_view text, std::size_t longest) {
+  if (text.size() <= longest) return std::string(text);
+  std::size_t end = longest;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;  // whole UTF-8 characters
+  return std::string(text.substr(0, end)) + "…";
+}
+
+std::string in_quotes(std::string_view text, std::size_t longest) {
+  return '"' + shortened(text, longest) + '"';
+}
+
 std::string join(std::span<const std::string> names) {
   std::string text;
   for (const std::string& name : names) {

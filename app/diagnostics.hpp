@@ -1,6 +1,7 @@
 // Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <span>
 #include <string>
@@ -47,8 +48,8 @@ class Diagnostics {
   void add(const InputErrors& errors);
 
   bool empty() const { return diagnostics_.empty(); }
-
   std::size_t size() const { return diagnostics_.size(); }
+
   /// By file and line; errors on one line in the order they were found; the command line first.
   std::vector<Diagnostic> sorted() const;
 
@@ -69,6 +70,11 @@ std::optional<std::string> nearest_name(std::string_view name, std::span<const s
 /// The end of a message on a wrong name: `; did you mean "end"? valid keys: end, start, step`.
 /// `what` says in the plural what the valid names are ("keys", "patches of the mesh").
 std::string suggestion(std::string_view name, std::span<const std::string> valid, std::string_view what);
+
+/// The text, or its beginning and "…" where it has more than `longest` bytes.
+std::string shortened(std::string_view text, std::size_t longest = 60);
+/// That in quotes, to be told to the user who wrote it.
+std::string in_quotes(std::string_view text, std::size_t longest = 60);
 
 /// "a, b, c".
 std::string join(std::span<const std::string> names);

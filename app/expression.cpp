@@ -73,8 +73,8 @@ void define_names(mu::Parser& parser) {
   parser.DefineFun("max", largest);
 }
 
-std::vector<std::string> known_names(const mu::Parser& parser) {
-  std::vector<std::string> names = {"x", "y", "z", "t"};
+std::vector<std::string> known_names(const mu::Parser& parser, Variables variables) {
+  std::vector<std::string> names = names_of(variables);
   for (const auto& [name, value] : parser.GetConst()) names.push_back(name);
   for (const auto& [name, callback] : parser.GetFunDef()) names.push_back(name);
   return names;
@@ -118,7 +118,17 @@ class CompiledExpression {
   mu::Parser parser_;
 };
 
+/// To be told to the user who wrote it.
+std::string quoted(const std::string& text) {
+  return in_quotes(text, 200);
+}
+
 }  // namespace
+
+std::vector<std::string> names_of(Variables variables) {
+  if (variables == Variables::Time) return {"t"};
+  return {"x", "y", "z", "t"};
+}
 
 struct Expression::Program {
   std::string text;
@@ -145,20 +155,21 @@ struct Expression::Program {
   }
 };
 
-Expression::Expression(const std::string& text, Location location) : program_(std::make_shared<Program>()) {
+Expression::Expression(const std::string& text, Location location, Variables variables)
+    : program_(std::make_shared<Program>()) {
   Program& program = *program_;
   program.text = text;
   program.location = std::move(location);
   if (has_assignment(text)) {
-    program.fail(fmt::format("the expression \"{}\" has an assignment \"=\"; write == to compare", text));
+    program.fail(fmt::format("the expression {} has an assignment \"=\"; write == to compare", quoted(text)));
   }
   try {
     program.give_back(std::make_unique<CompiledExpression>(text));
     mu::Parser& parser = program.idle.front()->parser();
     parser.Eval();
     if (parser.GetNumResults() != 1) {
-      program.fail(fmt::format("the expression \"{}\" has {} values; one is needed (decimals take a point)",
-                               text, parser.GetNumResults()));
+      program.fail(fmt::format("the expression {} has {} values; one is needed (decimals take a point)",
+                               quoted(text), parser.GetNumResults()));
     }
     for (const auto& [name, address] : parser.GetUsedVar()) {
       (name == "t" ? depends_on_time_ : depends_on_space_) = true;
@@ -173,7 +184,8 @@ Expression::Expression(const std::string& text, Location location) : program_(st
     const std::string problem = std::regex_replace(error.GetMsg(), place, "");
     const int character = error.GetPos() + 1;
     const bool inside = character > 0 && character <= static_cast<int>(text.size());
-    std::string hint = "; expected an expression of x, y, z and t, such as \"300 + 20*sin(2*pi*t)\"";
+    std::string hint = fmt::format("; expected an expression of {}, such as \"300 + 20*sin(2*pi*t)\"",
+                                   join(names_of(variables)));
     if (error.GetCode() == mu::ecUNASSIGNABLE_TOKEN) {
       const std::string token = error.GetToken();
       const std::string name(token.begin(), std::find_if(token.begin(), token.end(), [](char c) {
@@ -182,13 +194,14 @@ Expression::Expression(const std::string& text, Location location) : program_(st
       mu::Parser known;
       define_names(known);
       hint = known.GetFunDef().contains(name) ? "; a function takes its arguments in parentheses"
-                                              : suggestion(name, known_names(known), "names");
+                                              : suggestion(name, known_names(known, variables), "names");
     }
-    program.fail(fmt::format("bad expression \"{}\"{}: {}{}", text,
-                             inside ? fmt::format(", character {}", character) : "", problem, hint));
+    program.fail(fmt::format("bad expression {}{}: {}{}", quoted(text),
+                             inside ? fmt::format(", character {}", character) : "", shortened(problem, 200),
+                             hint));
   }
   if (!std::isfinite(constant_)) {
-    program.fail(fmt::format("the expression \"{}\" is {}; a finite number is needed", text, constant_));
+    program.fail(fmt::format("the expression {} is {}; a finite number is needed", quoted(text), constant_));
   }
   program_.reset();
 }
@@ -214,9 +227,9 @@ void Expression::evaluate(std::span<const Vector3> points, Real time, std::span<
   });
   if (first_bad < different) {
     const Vector3 x = points[first_bad];
-    program_->fail(fmt::format(
-        "the expression \"{}\" is {} at x = {}, y = {}, z = {}, t = {}; a finite number is needed",
-        program_->text, values[first_bad], x.x, x.y, x.z, time));
+    program_->fail(
+        fmt::format("the expression {} is {} at x = {}, y = {}, z = {}, t = {}; a finite number is needed",
+                    quoted(program_->text), values[first_bad], x.x, x.y, x.z, time));
   }
   if (different < points.size()) std::fill(values.begin(), values.end(), values[0]);
 }

@@ -3,11 +3,17 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "app/diagnostics.hpp"
 #include "physics/space_time_function.hpp"
 
 namespace curlew {
+
+/// What an expression is to depend on.
+enum class Variables { PlaceAndTime, Time };
+/// Their names: x, y, z, t.
+std::vector<std::string> names_of(Variables variables);
 
 /// A number, or an expression of x, y, z [m] and t [s] as a user writes it.
 ///
@@ -20,8 +26,9 @@ class Expression final : public SpaceTimeFunction {
   Expression(Real value = 0) : constant_(value) {}
 
   /// Reads `text`. Throws InputErrors at `location` when it is no expression, or a constant that is not
-  /// finite.
-  explicit Expression(const std::string& text, Location location = {});
+  /// finite. `variables`: those that messages offer; all are known.
+  explicit Expression(const std::string& text, Location location = {},
+                      Variables variables = Variables::PlaceAndTime);
 
   /// Throws InputErrors naming the expression, the point and the time where the value is not finite.
   void evaluate(std::span<const Vector3> points, Real time, std::span<Real> values) const override;

@@ -286,8 +286,8 @@ RigidRotation FlowReader::read_rotation(const Section& section) {
                                 section.title(), axis->x, axis->y, axis->z));
     }
   }
-  rotation.rate =
-      std::make_shared<const Expression>(read_of_time(section, "rate", {.required = true, .unit = "rad/s"}));
+  rotation.rate = std::make_shared<const Expression>(
+      read_of_time(section, "rate", {.required = true, .unit = "rad/s", .variables = Variables::Time}));
   return rotation;
 }
 
@@ -307,8 +307,9 @@ Inlet FlowReader::read_inlet(const Section& section) {
     if (key == "velocity") {
       inlet.velocity = vector_function(read_vector(section, "velocity", {.unit = velocity_unit}, false));
     } else if (key == "flow_rate") {
-      inlet.flow_rate = std::make_shared<const Expression>(
-          read_of_time(section, "flow_rate", {.allowed = Allowed::NonNegative, .unit = flow_rate_unit}));
+      inlet.flow_rate = std::make_shared<const Expression>(read_of_time(
+          section, "flow_rate",
+          {.allowed = Allowed::NonNegative, .unit = flow_rate_unit, .variables = Variables::Time}));
     } else {
       inlet = read_inlet_table(section);
     }
@@ -357,10 +358,10 @@ Inlet FlowReader::read_inlet_table(const Section& section) {
     return inlet;
   }
   if (!std::ranges::is_permutation(table->names, velocity_columns)) {
-    section.error("table",
-                  fmt::format("the table {} has the columns \"{}\" after the first; expected {}, or "
-                              "{} alone",
-                              path.string(), join(table->names), join(velocity_columns), flow_rate_column));
+    section.error("table", fmt::format("the table {} has the columns {} after the first; expected {}, or "
+                                       "{} alone",
+                                       path.string(), in_quotes(join(table->names)), join(velocity_columns),
+                                       flow_rate_column));
     return inlet;
   }
   std::array<FunctionPointer, 3> components;

@@ -147,12 +147,14 @@ void FlowChecks::check_quantity() const {
   const std::size_t dot = quantity.rfind('.');
   const std::string monitor = quantity.substr(0, dot);
   if (dot == std::string::npos) {
-    root_.table("time").error("quantity", fmt::format("quantity of [time] cannot be \"{}\"{}", quantity,
-                                                      suggestion(quantity, valid, "names")));
+    root_.table("time").error("quantity",
+                              fmt::format("quantity of [time] cannot be {}{}", in_quotes(quantity),
+                                          suggestion(quantity, valid, "names")));
   } else if (std::ranges::find(monitors, monitor) == monitors.end()) {
     root_.table("time").error(
-        "quantity", fmt::format("quantity of [time] is \"{}\", but there is no [monitor.{}] with columns{}",
-                                quantity, monitor, suggestion(monitor, monitors, "monitors with columns")));
+        "quantity", fmt::format("quantity of [time] is {}, but there is no [monitor.{}] with columns{}",
+                                in_quotes(quantity), shortened(monitor),
+                                suggestion(monitor, monitors, "monitors with columns")));
   }
 }
 

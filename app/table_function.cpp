@@ -49,8 +49,8 @@ void read_header(const std::vector<std::string>& cells, const Location& location
   const auto abscissa = std::ranges::find(abscissa_names, cells.front());
   if (abscissa == abscissa_names.end()) {
     throw InputErrors(location, fmt::format("the first column of a table must be named x, y, z (position, m) "
-                                            "or t (time, s), not \"{}\"",
-                                            cells.front()));
+                                            "or t (time, s), not {}",
+                                            in_quotes(cells.front())));
   }
   table.abscissa = static_cast<Abscissa>(abscissa - abscissa_names.begin());
   table.names.assign(cells.begin() + 1, cells.end());
@@ -67,7 +67,7 @@ void read_row(const std::vector<std::string>& cells, const Location& location, T
   std::vector<Real> values;
   for (const std::string& cell : cells) {
     const auto value = number(cell);
-    if (!value) throw InputErrors(location, fmt::format("\"{}\" is no finite number", cell));
+    if (!value) throw InputErrors(location, fmt::format("{} is no finite number", in_quotes(cell)));
     values.push_back(*value);
   }
   if (!table.abscissae.empty() && values.front() <= table.abscissae.back()) {

@@ -250,5 +250,35 @@ TEST(CaseFile, ReadsAMegabyteFast) {
   RecordProperty("seconds", std::to_string(seconds.count()));
 }
 
+TEST(CaseFile, RefusesNamesOfManyParts) {
+  std::string deep = "a";
+  for (int part = 0; part < 200000; ++part) deep += ".a";
+  for (const std::string& text : {deep + " = 1", "[" + deep + "]", "a = {" + deep + " = 1}",
+                                  "'=,'." + deep + " = 1", "\"=\\\",\". " + deep + " = 1"}) {
+    EXPECT_THAT(message_of("# \"'\n\n" + text), HasSubstr("case.toml:3: a name of more than twenty parts"));
+  }
+  for (const std::string& text : {deep + "=1", "a={" + deep + "=1}"}) {
+    const Reading reading("[a]", {text});
+    ASSERT_EQ(reading.errors().size(), 1u);
+    EXPECT_LT(reading.errors()[0].size(), 300u);
+  }
+  const std::string points = std::string(100, '.') + "\\" + "\"" + std::string(100, '.');
+  EXPECT_EQ(message_of("a = \"" + points + "\"\nb = '''\n" + deep + "'\n'''  # " + deep), "");
+  EXPECT_EQ(
+      message_of("a.b.c.d = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.1, 1.2, 1.3, 1.4, 1.5, "
+                 "1.6, 1.7, 1.8, 1.9, 2.0, 2.1, 2.2]"),
+      "");
+}
+
+TEST(CaseFile, QuotesTheBeginningOfWhatIsLong) {
+  const std::string text(100000, 'q');
+  const Reading reading("[a]\nvalue = \"" + text + "\"\n" + text + " = 1\n", {text});
+  const Section a = reading.file.root().table("a");
+  a.expression("value");
+  reading.file.finish();
+  EXPECT_EQ(reading.errors().size(), 3u);
+  for (const std::string& error : reading.errors()) EXPECT_LT(error.size(), 1000u) << error;
+}
+
 }  // namespace
 }  // namespace curlew
