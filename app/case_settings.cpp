@@ -272,9 +272,17 @@ std::string read_model_type(const Section& root, Diagnostics& diagnostics) {
                                            "exact-fractional-step"};
   const Section model = root.table("model", {.required = true});
   const auto type = model.string("type", {.required = true});
-  if (!type || contains(models, *type)) return type.value_or(models.front());
-  model.error("type", fmt::format("unknown model \"{}\"{}", *type, suggestion(*type, models, "models")));
-  const auto meant = nearest_name(*type, models);
+  if (type && contains(models, *type)) return *type;
+  std::optional<std::string> meant;
+  if (type) {
+    model.error("type",
+                fmt::format("unknown model {}{}", in_quotes(*type), suggestion(*type, models, "models")));
+    meant = nearest_name(*type, models);
+  } else if (root.has("fluid")) {
+    meant = models.back();  // which knows all that the other one does
+  } else if (root.has("material")) {
+    meant = models.front();
+  }
   if (!meant) diagnostics.throw_if_any();
   return *meant;
 }

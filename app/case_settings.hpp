@@ -154,8 +154,9 @@ void assign(T& member, std::optional<U> value) {
   if (value) member = static_cast<T>(*std::move(value));
 }
 
-/// [model] type, or what a misspelt one stands for. Throws what was found so far when the file is of no model
-/// that is there: judging the rest by another model's keys would bury this one error.
+/// [model] type, or what a misspelt one stands for, or without one the model whose [fluid] or [material] is
+/// there. Throws what was found so far when the file is of no model that is there: judging the rest by
+/// another model's keys would bury this one error.
 std::string read_model_type(const Section& root, Diagnostics& diagnostics);
 
 /// [case], [mesh], [output], [monitor.*]; relative paths start at `folder`.
