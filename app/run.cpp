@@ -174,8 +174,16 @@ class Run {
     together(ranks_, [&] {
       require_checkpoint_of(simulation_.model(), mesh_, checkpoint, path);
       const auto end = simulation_.end_time();
+      if (!end) return;
+      const Real begin = simulation_.start_time(), round_off = 1e-9 * (*end - begin);
+      if (begin - checkpoint.time > round_off) {
+        throw InputError(
+            fmt::format("{}: the checkpoint is of {:.9g} s, before the start of [time], {:.9g} s; leave the "
+                        "start where it was",
+                        path, checkpoint.time, begin));
+      }
       // The end itself is reached but for round-off.
-      if (end && checkpoint.time - *end > 1e-9 * (*end - simulation_.start_time())) {
+      if (checkpoint.time - *end > round_off) {
         throw InputError(fmt::format(
             "{}: the checkpoint is of {:.9g} s, after the end of [time], {:.9g} s; set a later end, "
             "or restart from an earlier checkpoint",

@@ -201,6 +201,14 @@ TEST(RestartFrom, a_checkpoint_after_the_end_is_refused) {
                                    Not(HasSubstr("bug"))));
 }
 
+TEST(RestartFrom, a_checkpoint_before_the_start_is_refused) {
+  const CaseFolder folder;
+  ASSERT_EQ(folder.run({"--steps", "10"}).status, 0);
+  const Outcome refused = folder.run({"--restart", "out/checkpoint_10.h5", "--set", "time.start=0.7"});
+  EXPECT_EQ(refused.status, 2);
+  EXPECT_THAT(refused.error, HasSubstr("the checkpoint is of 0.5 s, before the start of [time], 0.7 s"));
+}
+
 TEST(RestartFrom, a_directory_takes_the_last_whole_checkpoint_and_tells_of_damage) {
   const CaseFolder folder;
   ASSERT_EQ(folder.run({"--output", "whole"}).status, 0);
