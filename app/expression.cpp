@@ -206,6 +206,11 @@ Expression::Expression(const std::string& text, Location location, Variables var
   program_.reset();
 }
 
+void Expression::refuse(const std::string& why) const {
+  if (program_ == nullptr) throw InputError(why);
+  program_->fail(why);
+}
+
 void Expression::evaluate(std::span<const Vector3> points, Real time, std::span<Real> values) const {
   REQUIRE(points.size() == values.size(),
           fmt::format("an expression was asked for {} values at {} points", values.size(), points.size()));

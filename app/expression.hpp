@@ -35,6 +35,7 @@ class Expression final : public SpaceTimeFunction {
 
   bool depends_on_time() const override { return depends_on_time_; }
   bool depends_on_space() const override { return depends_on_space_; }
+  [[noreturn]] void refuse(const std::string& why) const override;
   bool is_constant() const { return !depends_on_time_ && !depends_on_space_; }
 
   /// The value of a constant; meaningless for others.

@@ -222,6 +222,12 @@ void FlowBoundaries::evaluate(std::size_t patch, Real time) {
                           Real rate = 0;
                           const Vector3 anywhere{};
                           inlet.flow_rate->evaluate(std::span(&anywhere, 1), time, std::span(&rate, 1));
+                          if (rate < 0) {
+                            inlet.flow_rate->refuse(fmt::format(
+                                "the flow_rate of patch '{}' is {} at t = {:.6g}; it must not be negative: "
+                                "an inlet takes fluid in, an outlet lets it out",
+                                mesh_.topology().patches()[patch].name, rate, time));
+                          }
                           for (std::size_t k = 0; k < count; ++k) {
                             flux[k] = -rate * own_areas[k] / total_area;
                             velocity[k] = (flux[k] / dot(areas[k], areas[k])) * areas[k];

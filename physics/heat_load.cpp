@@ -296,7 +296,7 @@ std::vector<Real> HeatLoad::add_convection(const Convection& convection, std::si
   std::vector<Real> coupling(now.load.size(), 0), outflows;
   for (std::size_t k = 0; k < faces.size(); ++k) {
     if (coefficient[k] < 0) {
-      throw InputError(fmt::format(
+      convection.coefficient->refuse(fmt::format(
           "the convection coefficient of patch '{}' is {} at {} and t = {:.6g}; it must not be negative",
           mesh_.topology().patches()[patch].name, coefficient[k], where(points[k]), time));
     }

@@ -3,7 +3,9 @@
 
 #include <memory>
 #include <span>
+#include <string>
 
+#include "kernels/error.hpp"
 #include "kernels/platform.hpp"
 #include "kernels/vector3.hpp"
 
@@ -25,6 +27,9 @@ class SpaceTimeFunction {
 
   /// Whether the value can change with place.
   virtual bool depends_on_space() const = 0;
+
+  /// Throws InputError for values that cannot be used, saying where the function is given if it knows that.
+  [[noreturn]] virtual void refuse(const std::string& why) const { throw InputError(why); }
 
  protected:
   SpaceTimeFunction(const SpaceTimeFunction&) = default;

@@ -8,6 +8,7 @@
 
 #include "app/checkpoint.hpp"
 #include "kernels/executor.hpp"
+#include "tests/end_to_end/flow_folder.hpp"
 #include "tests/end_to_end/program.hpp"
 
 namespace curlew::test {
@@ -179,15 +180,33 @@ TEST(Divergence, of_a_steady_case) {
   EXPECT_EQ(summary_of(folder)["status"], "diverged");
 }
 
-TEST(BadInput, that_only_the_run_finds_is_told_of_the_case) {
+TEST(BadInput, that_only_the_run_finds_is_told_at_its_line) {
   const CaseFolder folder;
   for (const char* coefficient : {"x - 3", "x < 2 && t > 0.4 ? -2 : 1"}) {
     const Outcome outcome =
         folder.run({"--set", fmt::format("boundary.right.coefficient=\"{}\"", coefficient)});
     EXPECT_EQ(outcome.status, 2);
     EXPECT_THAT(outcome.error,
-                StartsWith("error: case.toml:1: the convection coefficient of patch 'right' is -2 at ("));
+                StartsWith("error: command line: the convection coefficient of patch 'right' is -2 at ("));
   }
+  folder.edit("coefficient = ", "coefficient = \"x < 2 && t > 0.4 ? -2 : 1\" # ");
+  EXPECT_THAT(folder.run({}).error,
+              StartsWith(fmt::format("error: case.toml:{}: the convection coefficient of patch 'right' is -2",
+                                     line_of(folder / "case.toml", "coefficient"))));
+}
+
+TEST(BadInput, of_a_flow_that_only_the_run_finds_is_told_at_its_line) {
+  const FlowFolder folder;
+  folder.edit("[boundary.left]\ntype = \"wall\"",
+              "[boundary.left]\ntype = \"inlet\"\nflow_rate = \"0.1 - t\"");
+  folder.edit("[boundary.right]\ntype = \"wall\"", "[boundary.right]\ntype = \"outlet\"");
+  const Outcome outcome = folder.run({"--set", "time.step=0.01", "--set", "time.courant=1000"});
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_THAT(outcome.error,
+              AllOf(StartsWith(fmt::format("error: case.toml:{}: the flow_rate of patch 'left' is -",
+                                           line_of(folder / "case.toml", "flow_rate"))),
+                    HasSubstr("t = 0.1"), HasSubstr("must not be negative")));
+  EXPECT_EQ(summary_of(folder)["status"], "stopped");
 }
 
 /// A value that stops being one at t = 0.5 s, after ten steps.
