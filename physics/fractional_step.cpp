@@ -31,11 +31,11 @@ struct CourantRateOfCell {
   }
 };
 
-struct DifferenceQuotientOnFace {
-  Real per_step;
-  View<Face, const Real> later;
-  View<Face, Real> value;
-  CURLEW_HOST_DEVICE void operator()(Id<Face> f) const { value[f] = per_step * (later[f] - value[f]); }
+struct AddDifferenceQuotientOnFace {
+  Real factor;
+  View<Face, const Real> later, given;
+  View<Face, Real> rate;
+  CURLEW_HOST_DEVICE void operator()(Id<Face> f) const { rate[f] += factor * (later[f] - given[f]); }
 };
 
 /// S (M dU/dt + G p - body force) + convection + nu K v, where the convection is.
@@ -219,20 +219,19 @@ FlowStepReport FractionalStep::begin(Real time) {
   time_ = now_.time = now_.inner_time = time;
   steps_ = 0;
   last_step_ = earlier_step_ = 0;
-  mean_flow_force_ = 0;
+  now_.mean_flow_force = 0;
   if (settings_.mean_flow) require_mean_flow();
   boundaries_.update(time);
   boundaries_.impose(now_.flux, now_.velocity);
   make_divergence_free(now_.flux, report);
   // A fluid at rest under a constant force starts with the hydrostatic pressure.
   forget_guesses();
-  compute_explicit_force(time, now_.flux, now_.velocity, right_hand_side_, report);
+  find_rate(now_, moment_at(time), Change::AtOnce, report);
   find_convection(now_, report);
-  accelerate(time, moment_at(time), right_hand_side_, now_.pressure, report);
-  momentum_.apply_mass(acceleration_, now_.rate);
   copy(now_.pressure, pressure_);
   copy(now_.rate, rate_);
-  pressure_known_ = true;
+  mean_flow_force_ = now_.mean_flow_force;
+  pressure_known_ = steps_with_pressure();
   momentum_.apply_mass(now_.flux, now_.mass_flux);
   kinetic_energy_ = inner_product(now_.mass_flux, now_.flux) / 2;
   previous_kinetic_energy_ = kinetic_energy_;
@@ -241,26 +240,45 @@ FlowStepReport FractionalStep::begin(Real time) {
 }
 
 void FractionalStep::prepare_first_step(Real step, FlowStepReport& report) {
-  if (!boundaries_.depend_on_time()) return;
-  boundaries_.update(time_);
-  compute_explicit_force(time_, now_.flux, now_.velocity, right_hand_side_, report);
-  accelerate(time_, step, right_hand_side_, now_.pressure, report);
-  momentum_.apply_mass(acceleration_, now_.rate);
+  if (boundaries_.depend_on_time()) find_rate(now_, step, Change::InTheMean, report);
 }
 
-void FractionalStep::accelerate(Real time, Real interval, const DualCochain<Face>& force,
-                                DualCochain<Cell>& pressure, FlowStepReport& report) {
+void FractionalStep::find_rate(Level& level, Real interval, Change change, FlowStepReport& report) {
   acceleration_.fill(0);
-  later_.fill(0);
-  boundaries_.update(time + interval);
-  boundaries_.impose(later_, force_);
-  boundaries_.update(time);
-  boundaries_.impose(acceleration_, force_);
-  for_each(executor_, later_.range(),
-           DifferenceQuotientOnFace{1 / interval, std::as_const(later_).view(), acceleration_.view()});
-  projection_.divide_by_star(force, acceleration_);
-  pressure.fill(0);
-  add(report, "pressure", projection_.project(1, acceleration_, pressure));
+  if (boundaries_.depend_on_time()) {
+    PrimalCochain<Face>& given = stage_flux_.empty() ? next_.flux : stage_flux_.front();  // scratch
+    given.fill(0);
+    later_.fill(0);
+    boundaries_.update(level.time);
+    boundaries_.impose(given, force_);
+    const auto add_quotient = [&](Real share, Real distance) {
+      boundaries_.update(level.time + distance);
+      boundaries_.impose(later_, force_);
+      for_each(executor_, later_.range(),
+               AddDifferenceQuotientOnFace{share / distance, std::as_const(later_).view(),
+                                           std::as_const(given).view(), acceleration_.view()});
+    };
+    // Rounded as times are.
+    const Real near = (level.time + interval) - level.time, far = (level.time + 2 * interval) - level.time;
+    if (change == Change::InTheMean) {
+      add_quotient(1, near);
+    } else {
+      add_quotient(far / (far - near), near);
+      add_quotient(-near / (far - near), far);
+    }
+  }
+  boundaries_.update(level.time);
+  compute_explicit_force(level.time, level.flux, level.velocity, right_hand_side_, report);
+  projection_.divide_by_star(right_hand_side_, acceleration_);
+  level.pressure.fill(0);
+  add(report, "pressure", projection_.project(1, acceleration_, level.pressure));
+  // By the star alone the pressure of a fluid that accelerates is wrong on skewed meshes, however fine.
+  solve_mass(right_hand_side_, acceleration_, level.pressure, report);
+  if (settings_.mean_flow) {
+    level.mean_flow_force = extrapolated_mean_flow_force(level.time) +
+                            hold_mean_flow(response_to_impulse(), 0, acceleration_, level.pressure);
+  }
+  momentum_.apply_mass(acceleration_, level.rate);
 }
 
 FlowStepReport& FractionalStep::finish_report(FlowStepReport& report) {
@@ -289,7 +307,7 @@ const DualCochain<Cell>& FractionalStep::pressure() const {
 void FractionalStep::bring_pressure_up_to_date() const {
   if (pressure_known_) return;
   circulation_.fill(0);
-  momentum_.add_body_force(time_, mean_flow_acceleration(), circulation_);
+  momentum_.add_body_force(time_, along_mean_flow(mean_flow_force_), circulation_);
   momentum_.add_outside_pressure(circulation_);
   momentum_.add_normal_part(-1, now_.convection, circulation_);
   linear_combination(-1, rate_, 1, circulation_);
@@ -302,19 +320,27 @@ void FractionalStep::bring_pressure_up_to_date() const {
   pressure_known_ = true;
 }
 
+Real FractionalStep::ahead(Real time) const {
+  if (!has_history() || time == now_.inner_time) return 0;
+  return (time - now_.inner_time) / (now_.inner_time - before_.inner_time);
+}
+
 template <class F>
 void FractionalStep::extrapolate(F Level::*member, Real time, F& value) const {
-  if (!has_history() || time == now_.inner_time) return copy(now_.*member, value);
-  const Real ahead = (time - now_.inner_time) / (now_.inner_time - before_.inner_time);
-  set_linear_combination(-ahead, before_.*member, 1 + ahead, now_.*member, value);
+  const Real share = ahead(time);
+  if (share == 0) return copy(now_.*member, value);
+  set_linear_combination(-share, before_.*member, 1 + share, now_.*member, value);
 }
 template void FractionalStep::extrapolate(DualCochain<Cell> Level::*, Real, DualCochain<Cell>&) const;
 template void FractionalStep::extrapolate(DualCochain<Face> Level::*, Real, DualCochain<Face>&) const;
 
+Real FractionalStep::extrapolated_mean_flow_force(Real time) const {
+  return now_.mean_flow_force + ahead(time) * (now_.mean_flow_force - before_.mean_flow_force);
+}
+
 FlowStepReport FractionalStep::advance(Real step) {
   REQUIRE(step > 0, fmt::format("a time step must be positive, got {}", step));
   FlowStepReport report;
-  const Real force_before = mean_flow_force_;
   std::optional<StartValues> start;
   begin_step();
   try {
@@ -333,13 +359,13 @@ FlowStepReport FractionalStep::advance(Real step) {
     kinetic_energy_ = energy;
     courant_rate_ = courant_rate;
   } catch (const DivergedError& error) {
-    restore_own(force_before, start);
+    restore_own(start);
     restore_with_others();
     forget_guesses();  // what was learnt may be the very thing that failed
     throw DivergedError(fmt::format("step {} to t = {:.9g} s failed: {}; {}", steps_ + 1, time_ + step,
                                     error.what(), where_it_fails()));
   } catch (...) {  // an expression without a value, on this rank perhaps alone
-    restore_own(force_before, start);
+    restore_own(start);
     if (mesh_.domain().communicator().ranks() == 1) restore_with_others();
     if (!report.solves.empty()) forget_guesses();
     throw;
@@ -350,18 +376,19 @@ FlowStepReport FractionalStep::advance(Real step) {
   earlier_step_ = std::exchange(last_step_, step);
   ++steps_;
   extrapolate(&Level::rate, time_, rate_);
+  mean_flow_force_ = extrapolated_mean_flow_force(time_);
   pressure_known_ = steps_with_pressure();
   if (pressure_known_) extrapolate(&Level::pressure, time_, pressure_);
   return finish_report(report);
 }
 
 FractionalStep::StartValues FractionalStep::start_values() const {
-  return {now_.velocity.to_host(), now_.pressure.to_host(), now_.rate.to_host()};
+  return {now_.velocity.to_host(), now_.pressure.to_host(), now_.rate.to_host(), now_.mean_flow_force};
 }
 
-void FractionalStep::restore_own(Real mean_flow_force, const std::optional<StartValues>& start) {
-  mean_flow_force_ = mean_flow_force;
+void FractionalStep::restore_own(const std::optional<StartValues>& start) {
   if (!start) return;
+  now_.mean_flow_force = start->mean_flow_force;
   now_.velocity.copy_from_host(start->velocity);
   now_.pressure.copy_from_host(start->pressure);
   now_.rate.copy_from_host(start->rate);
@@ -433,7 +460,8 @@ FlowState FractionalStep::state() const {
                    {"inner_time", now_.inner_time},
                    {"previous_time", before_.time},
                    {"previous_inner_time", before_.inner_time},
-                   {"mean_flow_force", mean_flow_force_},
+                   {"mean_flow_force", now_.mean_flow_force},
+                   {"previous_mean_flow_force", before_.mean_flow_force},
                    {"previous_kinetic_energy", previous_kinetic_energy_},
                    {"earlier_step", earlier_step_},
                    {"earlier_kinetic_energy", earlier_kinetic_energy_}};
@@ -491,13 +519,15 @@ void FractionalStep::resume(const FlowState& state) {
   now_.inner_time = number("inner_time");
   before_.time = number("previous_time");
   before_.inner_time = number("previous_inner_time");
-  mean_flow_force_ = number("mean_flow_force");
+  now_.mean_flow_force = number("mean_flow_force");
+  before_.mean_flow_force = number("previous_mean_flow_force");
   previous_kinetic_energy_ = number("previous_kinetic_energy");
   earlier_step_ = number("earlier_step");
   earlier_kinetic_energy_ = number("earlier_kinetic_energy");
   kinetic_energy_ = inner_product(now_.mass_flux, now_.flux) / 2;
   courant_rate_ = courant_rate_of(now_.flux);
   extrapolate(&Level::rate, time_, rate_);
+  mean_flow_force_ = extrapolated_mean_flow_force(time_);
   pressure_known_ = number("pressure_known") != 0;
   exchange_ghosts(mesh_.domain(), now_.flux, now_.velocity, pressure_);
   resume_from(state);
@@ -507,7 +537,7 @@ const FaceVelocity& FractionalStep::compute_reaction() const {
   FaceVelocity& reaction = next_.convection;
   bring_pressure_up_to_date();
   circulation_.fill(0);
-  momentum_.add_body_force(time_, mean_flow_acceleration(), circulation_);
+  momentum_.add_body_force(time_, along_mean_flow(mean_flow_force_), circulation_);
   momentum_.add_pressure_force(pressure_, circulation_);
   momentum_.add_outside_pressure(circulation_);
   linear_combination(1, rate_, -1, circulation_);
@@ -520,9 +550,9 @@ const FaceVelocity& FractionalStep::compute_reaction() const {
   return reaction;
 }
 
-Vector3 FractionalStep::mean_flow_acceleration() const {
+Vector3 FractionalStep::along_mean_flow(Real force) const {
   if (!settings_.mean_flow) return {};
-  return (mean_flow_force_ / norm(settings_.mean_flow->direction)) * settings_.mean_flow->direction;
+  return (force / norm(settings_.mean_flow->direction)) * settings_.mean_flow->direction;
 }
 
 IncompressibleFlow::BoundaryForces FractionalStep::boundary_forces() const {
@@ -600,7 +630,7 @@ IncompressibleFlow::EnergyBudget FractionalStep::energy_budget() const {
               now_.flux.view(), std::as_const(interpolated_).view(), boundaries_.outside_pressure().view()});
   budget.boundary_power -= of_rotation;
   circulation_.fill(0);
-  momentum_.add_body_force(time_, mean_flow_acceleration(), circulation_);
+  momentum_.add_body_force(time_, along_mean_flow(mean_flow_force_), circulation_);
   budget.body_power = inner_product(circulation_, now_.flux);
   return budget;
 }

@@ -49,6 +49,7 @@ class FractionalStep : public IncompressibleFlow {
     // Within the step that led here, at inner_time: not `time` where a scheme is centred in the step.
     DualCochain<Cell> pressure;  // [m2/s2]; unused by methods that step without one
     DualCochain<Face> rate;      // M dU/dt [m2/s2]
+    Real mean_flow_force = 0;    // [m/s2]
     Real inner_time = 0;         // [s]
   };
 
@@ -109,10 +110,11 @@ class FractionalStep : public IncompressibleFlow {
   struct StartValues {
     std::vector<Vector3> velocity;
     std::vector<Real> pressure, rate;
+    Real mean_flow_force;
   };
   StartValues start_values() const;
   /// What can be done about a step that failed without the other ranks.
-  void restore_own(Real mean_flow_force, const std::optional<StartValues>& start);
+  void restore_own(const std::optional<StartValues>& start);
   /// And with them.
   void restore_with_others();
   /// Makes all next solves start from no earlier ones.
@@ -126,8 +128,12 @@ class FractionalStep : public IncompressibleFlow {
   void take_multistep(Real step, FlowStepReport& report);
   void take_midpoint_step(Real step, FlowStepReport& report);
   void take_runge_kutta_step(Real step, FlowStepReport& report);
-  /// Adds the response to a uniform force to next_, so that the mean flow there is `velocity` [m/s].
-  void hold_mean_flow(Real a, Real b, Real step, Real velocity, FlowStepReport& report);
+  /// What a unit uniform force along the mean flow adds to a step with these factors, and to M U = ... alone.
+  const Level& response_to_force(Real a, Real b);
+  const Level& response_to_impulse();
+  /// Adds so much of a response that the mean flow of `flux` is `velocity` [m/s]; gives the force of it.
+  Real hold_mean_flow(const Level& response, Real velocity, PrimalCochain<Face>& flux,
+                      DualCochain<Cell>& pressure) const;
   /// Fills a level's convection from its fluxes and velocities.
   void find_convection(Level& level, FlowStepReport& report);
   /// Whether find_convection() condenses it: steps that take viscosity implicitly can do that by the way.
@@ -135,25 +141,29 @@ class FractionalStep : public IncompressibleFlow {
   /// Body force less viscosity less convection of a state, with the pressure outside, as circulations.
   void compute_explicit_force(Real time, const PrimalCochain<Face>& flux, FaceVelocity& velocity,
                               DualCochain<Face>& force, FlowStepReport& report);
-  /// Fills acceleration_ with a guess of dU/dt under `force` (as circulations, without pressure) at `time`,
-  /// divergence-free and with the given fluxes changing as they do in the mean over `interval` [s] from then
-  /// on, and `pressure` with what makes it so.
-  void accelerate(Real time, Real interval, const DualCochain<Face>& force, DualCochain<Cell>& pressure,
-                  FlowStepReport& report);
-  /// An interval so short that the given fluxes change in it as they do at `time`.
-  static Real moment_at(Real time) { return 1e-7 * std::max(Real(1), std::abs(time)); }
+  /// How given fluxes change at a time: as a parabola through there and through what is one and two intervals
+  /// away does there, or as they do in the mean over one interval.
+  enum class Change { AtOnce, InTheMean };
+  /// Fills a level's rate, pressure and force on the mean flow from its fluxes, all at its own time.
+  /// `interval` [s]: from then on, or before it where it is negative.
+  void find_rate(Level& level, Real interval, Change change, FlowStepReport& report);
+  /// An interval so short that hardly any given fluxes change otherwise in it than at `time`.
+  static Real moment_at(Real time) { return 1e-7 + 1e-9 * std::abs(time); }
   /// Of kinetic energy, of second order in the step from the second one on.
   Real energy_rate() const;
   /// Done on moving walls by what the transposed gradient adds to the viscous stress there.
   Real power_of_transposed_gradient() const;
   /// Volume mean of N U along the mean flow's direction [m/s].
   Real mean_velocity(const PrimalCochain<Face>& flux) const;
-  /// By the force that holds the mean flow [m/s2].
-  Vector3 mean_flow_acceleration() const;
+  /// Of so large a force along the mean flow [m/s2].
+  Vector3 along_mean_flow(Real force) const;
 
+  /// How far `time` is beyond the last two levels, as a share of what is between them.
+  Real ahead(Real time) const;
   /// Writes the value at `time` on the straight line through those of the last two levels.
   template <class F>
   void extrapolate(F Level::*member, Real time, F& value) const;
+  Real extrapolated_mean_flow_force(Real time) const;
   void bring_pressure_up_to_date() const;
   /// Force per density of the boundary on the fluid at each face [m4/s2]: what the momentum equation leaves.
   /// Until the next step.
@@ -167,7 +177,7 @@ class FractionalStep : public IncompressibleFlow {
   mutable DualCochain<Face> circulation_;  // scratch
   mutable FaceVelocity force_;             // scratch
   DualCochain<Face> right_hand_side_;      // [m2/s2]
-  PrimalCochain<Face> acceleration_;       // dU/dt by accelerate() [m3/s2]
+  PrimalCochain<Face> acceleration_;       // dU/dt by find_rate() [m3/s2]
   mutable PrimalCochain<Face> later_;      // scratch
   Interpolation interpolation_;
   mutable Field<Cell, Vector3> interpolated_;
@@ -176,14 +186,13 @@ class FractionalStep : public IncompressibleFlow {
 
   // Where a mean flow is held:
   std::optional<DualCochain<Face>> mean_flow_path_;  // Nᵀ V e, e the mean flow's direction [m]
-  /// What a unit uniform force along the mean flow adds to a step, and the factors a, b of its system.
-  std::optional<Level> response_;
-  std::pair<Real, Real> response_factors_{0, 0};
+  std::optional<Level> response_;                    // the last one asked for
+  std::pair<Real, Real> response_factors_{0, 0};     // a, b of its system
 
   Real volume_ = 0;                // of the domain [m3]
   Real time_ = 0, last_step_ = 0;  // [s]
   std::int64_t steps_ = 0;
-  Real mean_flow_force_ = 0;                               // [m/s2]
+  Real mean_flow_force_ = 0;                               // at the present time [m/s2]
   Real kinetic_energy_ = 0, previous_kinetic_energy_ = 0;  // 1/2 U . M U [m5/s2]
   Real earlier_kinetic_energy_ = 0, earlier_step_ = 0;     // of the step before the last
   Real courant_rate_ = 0;                                  // [1/s]

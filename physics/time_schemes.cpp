@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "kernels/vector_kernels.hpp"
@@ -90,7 +91,8 @@ void FractionalStep::take_multistep(Real step, FlowStepReport& report) {
   set_linear_combination(extrapolation, before_.convection, -(1 + extrapolation), now_.convection,
                          next_.convection);
   if (condenses()) momentum_.add_normal_part(1, next_.convection, right_hand_side_);
-  momentum_.add_body_force(next_.inner_time, mean_flow_acceleration(), right_hand_side_);
+  next_.mean_flow_force = extrapolated_mean_flow_force(next_.inner_time);
+  momentum_.add_body_force(next_.inner_time, along_mean_flow(next_.mean_flow_force), right_hand_side_);
   if (crank_nicolson) {
     momentum_.apply_viscous_form(now_.velocity, force_);
     momentum_.add_normal_part(-b, force_, right_hand_side_);
@@ -110,7 +112,11 @@ void FractionalStep::take_multistep(Real step, FlowStepReport& report) {
   boundaries_.update(next_.time);
   boundaries_.impose(next_.flux, next_.velocity);
   solve_step(a, b, right_hand_side_, condenses() ? nullptr : &next_.convection, next_, SolveOf::Step, report);
-  if (settings_.mean_flow) hold_mean_flow(a, b, step, settings_.mean_flow->velocity, report);
+  if (settings_.mean_flow) {
+    next_.mean_flow_force +=
+        hold_mean_flow(response_to_force(a, b), settings_.mean_flow->velocity, next_.flux, next_.pressure);
+    make_divergence_free(next_.flux, report);
+  }
   momentum_.set_normal_part(next_.flux, next_.velocity);
   add(report, "tangential", momentum_.close(next_.velocity));
 
@@ -128,7 +134,8 @@ void FractionalStep::take_midpoint_step(Real step, FlowStepReport& report) {
   next_.inner_time = middle;
   boundaries_.update(middle);
   set_linear_combination(0, now_.mass_flux, a, now_.mass_flux, next_.rate);
-  momentum_.add_body_force(middle, mean_flow_acceleration(), next_.rate);
+  next_.mean_flow_force = extrapolated_mean_flow_force(middle);
+  momentum_.add_body_force(middle, along_mean_flow(next_.mean_flow_force), next_.rate);
   momentum_.add_outside_pressure(next_.rate);
 
   copy(now_.flux, next_.flux);
@@ -145,10 +152,12 @@ void FractionalStep::take_midpoint_step(Real step, FlowStepReport& report) {
     solve_step(a, settings_.viscosity, right_hand_side_, nullptr, next_,
                iteration == 0 ? SolveOf::Step : SolveOf::Again, report);
     if (settings_.mean_flow) {
-      const Real force = mean_flow_force_;
       const Real in_the_middle = (mean_velocity(now_.flux) + settings_.mean_flow->velocity) / 2;
-      hold_mean_flow(a, settings_.viscosity, step, in_the_middle, report);
-      linear_combination(mean_flow_force_ - force, *mean_flow_path_, 1, next_.rate);
+      const Real force = hold_mean_flow(response_to_force(a, settings_.viscosity), in_the_middle, next_.flux,
+                                        next_.pressure);
+      make_divergence_free(next_.flux, report);
+      next_.mean_flow_force += force;
+      linear_combination(force, *mean_flow_path_, 1, next_.rate);
     }
     momentum_.set_normal_part(next_.flux, next_.velocity);
     add(report, "tangential", momentum_.close(next_.velocity));
@@ -172,8 +181,9 @@ void FractionalStep::take_midpoint_step(Real step, FlowStepReport& report) {
   set_linear_combination(-1 / step, now_.mass_flux, 1 / step, next_.mass_flux, next_.rate);
 }
 
-void FractionalStep::hold_mean_flow(Real a, Real b, Real step, Real velocity, FlowStepReport& report) {
-  const bool impulse = stage_count(settings_.scheme) > 0;
+// How a response was found belongs to no step's report: a restarted run finds it anew.
+
+const FractionalStep::Level& FractionalStep::response_to_force(Real a, Real b) {
   Level& response = *response_;
   if (response_factors_ != std::pair(a, b)) {
     response_factors_ = {0, 0};  // of none, should the solve fail
@@ -181,18 +191,33 @@ void FractionalStep::hold_mean_flow(Real a, Real b, Real step, Real velocity, Fl
     response.velocity.fill(Vector3{});
     response.pressure.fill(0);
     copy(*mean_flow_path_, right_hand_side_);
-    if (impulse) {
-      solve_mass(right_hand_side_, response.flux, response.pressure, report);
-    } else {
-      solve_step(a, b, right_hand_side_, nullptr, response, SolveOf::UnitForce, report);
-    }
+    FlowStepReport report;
+    solve_step(a, b, right_hand_side_, nullptr, response, SolveOf::UnitForce, report);
     response_factors_ = {a, b};
   }
-  const Real force = (velocity - mean_velocity(next_.flux)) / mean_velocity(response.flux);
-  linear_combination(force, response.flux, 1, next_.flux);
-  if (steps_with_pressure()) linear_combination(force, response.pressure, 1, next_.pressure);
-  make_divergence_free(next_.flux, report);
-  mean_flow_force_ += impulse ? force / step : force;
+  return response;
+}
+
+const FractionalStep::Level& FractionalStep::response_to_impulse() {
+  Level& response = *response_;
+  // No step has a negative viscosity.
+  constexpr std::pair<Real, Real> impulse{1, -1};
+  if (response_factors_ != impulse) {
+    response.flux.fill(0);
+    response.pressure.fill(0);
+    FlowStepReport report;
+    solve_mass(*mean_flow_path_, response.flux, response.pressure, report);
+    response_factors_ = impulse;
+  }
+  return response;
+}
+
+Real FractionalStep::hold_mean_flow(const Level& response, Real velocity, PrimalCochain<Face>& flux,
+                                    DualCochain<Cell>& pressure) const {
+  const Real force = (velocity - mean_velocity(flux)) / mean_velocity(response.flux);
+  linear_combination(force, response.flux, 1, flux);
+  if (steps_with_pressure()) linear_combination(force, response.pressure, 1, pressure);
+  return force;
 }
 
 void FractionalStep::compute_explicit_force(Real time, const PrimalCochain<Face>& flux,
@@ -206,7 +231,7 @@ void FractionalStep::compute_explicit_force(Real time, const PrimalCochain<Face>
   momentum_.add_normal_part(-1, force_, force);
   momentum_.apply_viscous_form(velocity, force_);
   momentum_.add_normal_part(-settings_.viscosity, force_, force);
-  momentum_.add_body_force(time, mean_flow_acceleration(), force);
+  momentum_.add_body_force(time, along_mean_flow(extrapolated_mean_flow_force(time)), force);
   momentum_.add_outside_pressure(force);
 }
 
@@ -240,14 +265,13 @@ void FractionalStep::take_runge_kutta_step(Real step, FlowStepReport& report) {
     solve_mass(right_hand_side_, next_.flux, next_.pressure, report);
     make_divergence_free(next_.flux, report);
   }
-  if (settings_.mean_flow) hold_mean_flow(1, 0, step, settings_.mean_flow->velocity, report);
-
+  if (settings_.mean_flow) {
+    hold_mean_flow(response_to_impulse(), settings_.mean_flow->velocity, next_.flux, next_.pressure);
+    make_divergence_free(next_.flux, report);
+  }
   // The stages know the pressure to first order only: that of the new time follows from its acceleration.
-  compute_explicit_force(next_.time, next_.flux, next_.velocity, right_hand_side_, report);
-  accelerate(next_.time, moment_at(next_.time), right_hand_side_, next_.pressure, report);
-  if (steps_with_pressure()) copy(now_.pressure, next_.pressure);
-  solve_mass(right_hand_side_, acceleration_, next_.pressure, report);
-  momentum_.apply_mass(acceleration_, next_.rate);
+  // Given fluxes change as they do in the end of the step, in a time long enough to be told from none.
+  find_rate(next_, -std::max(1e-3 * step, 1e-12 * std::abs(next_.time)), Change::AtOnce, report);
   momentum_.apply_mass(next_.flux, next_.mass_flux);
   next_.inner_time = next_.time;
 }

@@ -191,13 +191,88 @@ TYPED_TEST(MeanFlowOf, a_run_resumes_to_the_same_bits) {
     whole.start(*steady_vector([](Vector3 x) { return Vector3{0.7, std::sin(2 * pi * x.x), 0}; }), 0);
     for (int k = 0; k < 3; ++k) whole.advance(0.01);
     resumed.resume(whole.state());
+    EXPECT_EQ(whole.mean_flow_force(), resumed.mean_flow_force()) << static_cast<int>(scheme);
     for (int k = 0; k < 3; ++k) {
-      whole.advance(0.01);
-      resumed.advance(0.01);
+      const FlowStepReport one = whole.advance(0.01), other = resumed.advance(0.01);
+      for (const auto& [name, solve] : one.solves) {
+        EXPECT_EQ(solve.iterations, other.solves.at(name).iterations) << name << static_cast<int>(scheme);
+        EXPECT_EQ(solve.residual, other.solves.at(name).residual) << name << static_cast<int>(scheme);
+      }
     }
     EXPECT_TRUE(whole.state() == resumed.state()) << static_cast<int>(scheme);
     EXPECT_EQ(whole.mean_flow_force(), resumed.mean_flow_force());
     EXPECT_NE(whole.mean_flow_force(), 0);
+  }
+}
+
+// Without friction the force that holds a uniform stream is the body force's opposite.
+TYPED_TEST(MeanFlowOf, force_and_budget_are_those_of_the_moment) {
+  const Mesh mesh = periodic_channel(4);
+  FlowSettings settings = settings_with(mesh, Symmetry{});
+  settings.mean_flow = MeanFlow{{2, 0, 0}, 0.7};
+  const auto push = [](Real t) { return 5 * std::cos(7 * t); };
+  settings.body_force = analytic_vector([=](Vector3, Real t) { return Vector3{push(t), 0, 0}; });
+  for (const FlowScheme scheme :
+       {FlowScheme::Sbdf2, FlowScheme::CrankNicolsonAb2, FlowScheme::Euler, FlowScheme::SspRk2,
+        FlowScheme::SspRk3, FlowScheme::SspRk4, FlowScheme::Midpoint}) {
+    if (scheme == FlowScheme::Midpoint && std::is_same_v<TypeParam, ClassicalFractionalStep>) continue;
+    settings.scheme = scheme;
+    const bool in_the_middle = scheme == FlowScheme::CrankNicolsonAb2 || scheme == FlowScheme::Midpoint;
+    Real error[2];
+    for (const int level : {0, 1}) {
+      TypeParam flow(Executor::serial(), mesh, settings);
+      flow.start(*uniform_vector({0.7, 0, 0}), 0);
+      EXPECT_NEAR(flow.mean_flow_force(), -push(0), 1e-9) << static_cast<int>(scheme);
+      EXPECT_NEAR(flow.energy_budget().residual(), 0, 1e-9) << static_cast<int>(scheme);
+      const int steps = level == 0 ? 20 : 40;
+      for (int k = 0; k < steps; ++k) flow.advance(0.4 / steps);
+      error[level] = std::abs(flow.mean_flow_force() + push(0.4));
+      EXPECT_NEAR(flow.energy_budget().residual(), 0, 1.01 * 0.7 * error[level] + 1e-8)
+          << static_cast<int>(scheme);
+      for (const Real p : flow.pressure().to_host())
+        EXPECT_NEAR(p, 0, 0.2 * error[level] + 1e-8) << static_cast<int>(scheme);
+    }
+    EXPECT_LE(error[1], in_the_middle ? error[0] / 3.5 : 1e-8) << static_cast<int>(scheme);
+  }
+}
+
+template <class Step>
+class StartOf : public testing::Test {};
+TYPED_TEST_SUITE(StartOf, Steps);
+
+TYPED_TEST(StartOf, a_plug_flow_has_the_pressure_that_speeds_it_up) {
+  const Mesh mesh(distorted_triangles(6));
+  const VectorFunctionPointer stream = analytic_vector([](Vector3, Real t) { return Vector3{2 * t, 0, 0}; });
+  FlowSettings settings = settings_with(mesh, Wall{stream, {}});
+  boundary_of(settings, mesh, "left") = Inlet{stream, {}};
+  boundary_of(settings, mesh, "right") = Outlet{};
+  TypeParam flow(Executor::serial(), mesh, settings);
+  flow.start(*uniform_vector({}), 0);
+  const std::vector<Real> p = flow.pressure().to_host();
+  for (std::size_t c = 0; c < p.size(); ++c)
+    EXPECT_NEAR(p[c], 2 * (1 - mesh.geometry().cell_centroids()[c].x), 1e-7);
+  EXPECT_NEAR(total_on(flow, faces_of_patch(mesh, "top")).force.y, 1, 1e-7);
+}
+
+TEST(FlowBalances, a_plug_flow_has_its_pressure_however_fast_it_swings_and_however_late) {
+  const Mesh mesh(distorted_triangles(4));
+  FlowSettings settings = settings_with(mesh, Symmetry{});
+  settings.scheme = FlowScheme::SspRk3;
+  boundary_of(settings, mesh, "right") = Outlet{};
+  for (const auto& [omega, start] : {std::pair<Real, Real>(2e7, 0), {1, 1e6 + 1}}) {
+    const auto speed = [=, omega = omega](Real t) { return std::sin(omega * t); };
+    boundary_of(settings, mesh, "left") = Inlet{analytic_vector([=](Vector3, Real t) {
+                                                  return Vector3{speed(t), 0, 0};
+                                                }),
+                                                {}};
+    ClassicalFractionalStep flow(Executor::serial(), mesh, settings);
+    flow.start(*uniform_vector({speed(start), 0, 0}), start);
+    for (int k = 0; k < 3; ++k) flow.advance(0.1 / omega);
+    const std::vector<Real> p = flow.pressure().to_host();
+    for (std::size_t c = 0; c < p.size(); ++c) {
+      const Real exact = omega * std::cos(omega * flow.time()) * (1 - mesh.geometry().cell_centroids()[c].x);
+      EXPECT_NEAR(p[c], exact, 1e-4 * omega);
+    }
   }
 }
 
