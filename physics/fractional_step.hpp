@@ -101,6 +101,8 @@ class FractionalStep : public IncompressibleFlow {
 
  private:
   FlowStepReport begin(Real time);
+  /// Gives now_ the fluxes without divergence whose difference from those it has is of the least energy.
+  void take_divergence_from_start(FlowStepReport& report);
   /// Replaces the pressure and the rate of the start by those of given fluxes that change as they do over the
   /// first step: values may change by as much within a moment of it.
   void prepare_first_step(Real step, FlowStepReport& report);

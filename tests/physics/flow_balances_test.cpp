@@ -276,6 +276,30 @@ TEST(FlowBalances, a_plug_flow_has_its_pressure_however_fast_it_swings_and_howev
   }
 }
 
+TYPED_TEST(StartOf, a_velocity_loses_the_gradient_in_it_and_nothing_else) {
+  const auto solenoidal = [](Vector3 x) {
+    return Vector3{std::sin(pi * x.x) * std::cos(pi * x.y), -std::cos(pi * x.x) * std::sin(pi * x.y), 0};
+  };
+  const auto gradient = [](Vector3 x) {
+    return Vector3{std::sin(pi * x.x) * std::cos(pi * x.y), std::cos(pi * x.x) * std::sin(pi * x.y), 0};
+  };
+  Real error[2];
+  for (const int level : {0, 1}) {
+    const Mesh mesh(distorted_triangles(level == 0 ? 8 : 16));
+    TypeParam flow(Executor::serial(), mesh, settings_with(mesh, Symmetry{}));
+    flow.start(*steady_vector([&](Vector3 x) { return solenoidal(x) + 3 * gradient(x); }), 0);
+    const std::vector<Real> flux = flow.flux().to_host(),
+                            exact = average_on_faces(mesh, mesh.domain().template halo<Face>().owned(),
+                                                     *steady_vector(solenoidal), 0)
+                                        .flux;
+    error[level] = 0;
+    for (std::size_t f = 0; f < flux.size(); ++f) error[level] += (flux[f] - exact[f]) * (flux[f] - exact[f]);
+    error[level] = std::sqrt(error[level]);
+  }
+  // Of first order at least.
+  EXPECT_LE(error[1], error[0] / 2);
+}
+
 /// A ring between circles of radius 1 ("bottom") and 2 ("top").
 RawMesh ring(Index around, Index across) {
   RawMesh raw = make_box(CellType::Triangle, {around, across, 0});
