@@ -68,6 +68,8 @@ target_compile_options(curlew_compile INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-Wpedantic>  # nvcc's own output is not
   $<$<COMPILE_LANGUAGE:CXX>:-Werror>
   "$<$<COMPILE_LANGUAGE:CUDA>:SHELL:-Werror all-warnings -Xcompiler=-Werror>"
+  # Vectors are passed by value inside one program alone, which one compiler makes: no ABI of others is concerned.
+  $<$<CXX_COMPILER_ID:GNU>:-Wno-psabi>
   # The same bits on every backend: no contraction of a*b+c into one rounding behind the code's back.
   -ffp-contract=off
   $<$<COMPILE_LANGUAGE:CUDA>:-fmad=false>
