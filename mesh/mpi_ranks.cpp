@@ -6,6 +6,7 @@
 #endif
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdlib>
 #include <limits>
@@ -37,43 +38,58 @@ void add_binned_sums(void* from, void* to, int* count, MPI_Datatype*) {
 }
 
 /// Calls `pass(place, count, type)` for a message that is in several places: of one type for all of them, so
-/// that it need not be copied together.
+/// that it need not be copied together. They are counted from the first, by whose address MPI tells whether
+/// all of it is in the memory of a GPU.
 template <class Places, class Pass>
 void with_type_of(const Places& places, const Pass& pass) {
   if (places.size() == 1) return pass(places.front().data(), count_of(places.front().size()), MPI_BYTE);
+  const auto address_of = [](const auto& place) {
+    MPI_Aint address;
+    MPI_Get_address(place.data(), &address);
+    return address;
+  };
   std::vector<int> lengths;
-  std::vector<MPI_Aint> addresses;
+  std::vector<MPI_Aint> distances;
   for (const auto& place : places) {
     lengths.push_back(count_of(place.size()));
-    addresses.emplace_back();
-    MPI_Get_address(place.data(), &addresses.back());
+    distances.push_back(MPI_Aint_diff(address_of(place), address_of(places.front())));
   }
   MPI_Datatype type;
-  MPI_Type_create_hindexed(static_cast<int>(lengths.size()), lengths.data(), addresses.data(), MPI_BYTE,
+  MPI_Type_create_hindexed(static_cast<int>(lengths.size()), lengths.data(), distances.data(), MPI_BYTE,
                            &type);
   MPI_Type_commit(&type);
-  pass(static_cast<std::byte*>(MPI_BOTTOM), 1, type);
+  pass(places.front().data(), 1, type);
   MPI_Type_free(&type);  // when the message has arrived
 }
 
-/// Whether messages pass between places in that memory of a GPU: MPI says so, and they do. Where MPI does not
-/// say so it is not tried, since the program might not survive it.
-bool reaches_as_it_says([[maybe_unused]] MemorySpace space) {
-#if defined(MPIX_CUDA_AWARE_SUPPORT) && MPIX_CUDA_AWARE_SUPPORT
-  if (MPIX_Query_cuda_support() != 1) return false;
+/// MPI says that messages can be in the memory of a GPU. A build of MPI without that has the question, too.
+bool says_that_it_reaches_gpus() {
+#if defined(MPIX_CUDA_AWARE_SUPPORT)
+  return MPIX_Query_cuda_support() == 1;
+#else
+  return false;
+#endif
+}
+
+/// Whether a message that is in two places passes between those in that memory and others there.
+bool passes_within(MemorySpace space) {
   std::vector<std::byte> sent(1 << 16), received(sent.size());
   for (std::size_t k = 0; k < sent.size(); ++k) sent[k] = static_cast<std::byte>(k % 251);
   Buffer<std::byte> from(space, sent.size()), to(space, sent.size());
   copy_bytes(from.data(), space, sent.data(), MemorySpace::Host, sent.size());
   copy_bytes(to.data(), space, received.data(), MemorySpace::Host, sent.size());
-  const int count = count_of(sent.size());
-  MPI_Sendrecv(from.data(), count, MPI_BYTE, 0, 0, to.data(), count, MPI_BYTE, 0, 0, MPI_COMM_SELF,
-               MPI_STATUS_IGNORE);
+  // The second half first, so that no message is in one place.
+  const auto halves_of = [](Buffer<std::byte>& all) {
+    const std::size_t half = all.size() / 2;
+    return std::array{std::span(all.data() + half, half), std::span(all.data(), half)};
+  };
+  with_type_of(halves_of(from), [&](auto* source, int count, MPI_Datatype type) {
+    with_type_of(halves_of(to), [&](auto* target, int, MPI_Datatype) {
+      MPI_Sendrecv(source, count, type, 0, 0, target, count, type, 0, 0, MPI_COMM_SELF, MPI_STATUS_IGNORE);
+    });
+  });
   copy_bytes(received.data(), MemorySpace::Host, to.data(), space, sent.size());
   return received == sent;
-#else
-  return false;
-#endif
 }
 
 class MpiTransfer final : public Communicator::Transfer {
@@ -136,7 +152,10 @@ class MpiRanks final : public Communicator {
   }
 
   bool reaches(MemorySpace space) const override {
-    if (space == MemorySpace::Cuda && !reaches_gpu_) reaches_gpu_ = reaches_as_it_says(space);
+    if (space == MemorySpace::Cuda && !reaches_gpu_) {
+      // Where MPI does not say so it is not tried, since the program might not survive it.
+      reaches_gpu_ = says_that_it_reaches_gpus() && passes_within(space);
+    }
     return space == MemorySpace::Host || (space == MemorySpace::Cuda && *reaches_gpu_);
   }
 
