@@ -116,6 +116,9 @@ class MpiRanks final : public Communicator {
     place_ = find_place();
   }
   ~MpiRanks() override {
+    int is_finalized = 0;
+    MPI_Finalized(&is_finalized);
+    if (is_finalized != 0) return;
     MPI_Op_free(&add_);
     MPI_Type_free(&binned_sum_);
     MPI_Comm_free(&communicator_);
@@ -155,6 +158,8 @@ class MpiRanks final : public Communicator {
     if (space == MemorySpace::Cuda && !reaches_gpu_) {
       // Where MPI does not say so it is not tried, since the program might not survive it.
       reaches_gpu_ = says_that_it_reaches_gpus() && passes_within(space);
+      // What is registered last is done first: MPI gives back what it has of the GPU before CUDA's own end.
+      if (*reaches_gpu_) std::atexit([] { MPI_Finalize(); });
     }
     return space == MemorySpace::Host || (space == MemorySpace::Cuda && *reaches_gpu_);
   }
