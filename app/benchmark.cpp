@@ -255,6 +255,7 @@ void Benchmark::add(BenchmarkRecord record, const std::vector<Result>& wanted,
     }
   }
   records_.push_back(std::move(record));
+  if (settings_.done) settings_.done(records_.back());
 }
 
 Real Benchmark::median(std::vector<Real> values) {
@@ -356,25 +357,37 @@ std::string to_json(const std::vector<BenchmarkRecord>& records) {
 }
 
 std::string to_table(const std::vector<BenchmarkRecord>& records) {
-  std::string table =
-      fmt::format("{:<21} {:<12} {:>7} {:>10} {:>9} {:>8} {:>10} {:>8} {:>7} {:>5}\n", "operator", "backend",
-                  "threads", "seconds", "megabytes", "GB/s", "triad GB/s", "fraction", "ratio", "ulps");
-  for (const BenchmarkRecord& record : records) {
-    table += fmt::format(
-        "{:<21} {:<12} {:>7} {:>10.3e} {:>9.2f} {:>8.2f} {:>10.2f} {:>8.2f} {:>7.2f} {:>5}\n", record.kernel,
-        record.backend, record.threads, record.seconds, 1e-6 * record.bytes, 1e-9 * record.bytes_per_second(),
-        1e-9 * record.bandwidth, record.fraction(), record.ratio, record.ulps);
-    if (record.first_difference) {
-      table += fmt::format("  {} on {} differs first at {}\n", record.kernel, record.backend,
-                           *record.first_difference);
-    }
+  std::string table = head_of_table();
+  for (const BenchmarkRecord& record : records) table += row_of_table(record);
+  return table + figures_below_table(records);
+}
+
+std::string head_of_table() {
+  return fmt::format("{:<21} {:<12} {:>7} {:>10} {:>9} {:>8} {:>10} {:>8} {:>7} {:>5}\n", "operator",
+                     "backend", "threads", "seconds", "megabytes", "GB/s", "triad GB/s", "fraction", "ratio",
+                     "ulps");
+}
+
+std::string row_of_table(const BenchmarkRecord& record) {
+  std::string row = fmt::format(
+      "{:<21} {:<12} {:>7} {:>10.3e} {:>9.2f} {:>8.2f} {:>10.2f} {:>8.2f} {:>7.2f} {:>5}\n", record.kernel,
+      record.backend, record.threads, record.seconds, 1e-6 * record.bytes, 1e-9 * record.bytes_per_second(),
+      1e-9 * record.bandwidth, record.fraction(), record.ratio, record.ulps);
+  if (record.first_difference) {
+    row += fmt::format("  {} on {} differs first at {}\n", record.kernel, record.backend,
+                       *record.first_difference);
   }
+  return row;
+}
+
+std::string figures_below_table(const std::vector<BenchmarkRecord>& records) {
+  std::string lines;
   for (const BenchmarkRecord& record : records) {
     if (record.backend != records.front().backend || record.threads != records.front().threads) continue;
     for (const auto& [name, figure] : record.figures)
-      table += fmt::format("{}: {} {:.3g}\n", record.kernel, name, figure);
+      lines += fmt::format("{}: {} {:.3g}\n", record.kernel, name, figure);
   }
-  return table;
+  return lines;
 }
 
 }  // namespace curlew

@@ -1,6 +1,7 @@
 // Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <cstring>
@@ -59,9 +60,10 @@ enum class Contents { Varied, Zero };
 /// How long a measurement takes and what it is meant to exceed.
 struct BenchmarkSettings {
   int rounds = 7;           ///< a triad and a batch of applications each; the medians count
-  std::size_t working_set;  ///< of the triad, and of all copies of a kernel's fields together [B]
+  std::size_t working_set;  ///< of the triad, and of what a batch of a kernel moves [B]
   std::size_t most_copies = std::numeric_limits<std::size_t>::max();  ///< of a kernel's fields
-  std::function<void(const std::string&)> begin = {};  ///< is told of each kernel before it is timed
+  std::function<void(const std::string&)> begin = {};     ///< is told of each kernel before it is timed
+  std::function<void(const BenchmarkRecord&)> done = {};  ///< is told of each record when it is there
 
   /// Twenty times the last-level cache, or a sixteenth of the memory where that is less: virtual machines may
   /// report the cache of a whole socket.
@@ -94,13 +96,17 @@ class Benchmark {
       const Executor& executor = executors_[k];
       const auto kernel = on(executor);
       std::vector<decltype(kernel.make_fields())> copies;
-      std::size_t held = 0;
+      std::size_t moved = 0;
       do {
         copies.push_back(kernel.make_fields());
-        held += std::apply([](const auto&... fields) { return (bytes_of(fields) + ...); }, copies.back());
+        // Tables are streamed by each application as well, and leave no cache to the fields of the one
+        // before.
+        moved += std::max(
+            kernel.bytes,
+            std::apply([](const auto&... fields) { return (bytes_of(fields) + ...); }, copies.back()));
         if (contents == Contents::Varied)
           std::apply([](auto&... fields) { (vary(fields), ...); }, copies.back());
-      } while (held < settings_.working_set && copies.size() < settings_.most_copies);
+      } while (moved < settings_.working_set && copies.size() < settings_.most_copies);
 
       std::vector<Real> triads, applications;
       const auto batch = [&] {
@@ -206,7 +212,10 @@ void time_flow_kernels(Benchmark& benchmark, const Mesh& mesh);
 /// gigabytes_per_second, fraction, bandwidth (also in GB/s), ratio, ulps, first_difference (null where there
 /// is none), and the figures of the kernel by their names.
 std::string to_json(const std::vector<BenchmarkRecord>& records);
-/// The records as a table for people.
+/// The records as a table for people: a head, a row each, and the figures of kernels below.
 std::string to_table(const std::vector<BenchmarkRecord>& records);
+std::string head_of_table();
+std::string row_of_table(const BenchmarkRecord& record);
+std::string figures_below_table(const std::vector<BenchmarkRecord>& records);
 
 }  // namespace curlew

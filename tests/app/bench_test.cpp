@@ -6,6 +6,7 @@
 #include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "app/benchmark.hpp"
 #include "mesh/box.hpp"
@@ -43,6 +44,22 @@ TEST(Bench, tells_of_each_kernel_before_it_is_timed) {
     EXPECT_EQ(told[k], records[k].kernel);
     EXPECT_EQ(done[k], k);
   }
+}
+
+TEST(Bench, tells_of_each_record_when_it_is_there) {
+  BenchmarkSettings settings = quick;
+  std::vector<std::string> events;
+  settings.begin = [&](const std::string& kernel) { events.push_back(kernel); };
+  settings.done = [&](const BenchmarkRecord& record) { events.push_back(row_of_table(record)); };
+  Benchmark benchmark({Executor::serial(), Executor::openmp(2)}, settings);
+  time_kernels(benchmark, Mesh(make_box(CellType::Triangle, {2, 2, 0})));
+  const std::vector<BenchmarkRecord>& records = benchmark.records();
+  std::vector<std::string> expected;
+  for (std::size_t k = 0; k < records.size(); ++k) {
+    if (k % 2 == 0) expected.push_back(records[k].kernel);
+    expected.push_back(row_of_table(records[k]));
+  }
+  EXPECT_EQ(events, expected);
 }
 
 TEST(Bench, counts_the_least_bytes_of_a_grid_of_hexahedra) {
@@ -144,6 +161,17 @@ TEST(Bench, of_fields_of_a_few_values_takes_no_more_copies_than_there_is_time_fo
                        [&](Field<Cell>&) { ++applied; }};
   });
   EXPECT_EQ(applied, 2 * 10'000);
+}
+
+TEST(Bench, needs_no_more_copies_of_fields_than_make_a_batch_move_the_working_set) {
+  Benchmark benchmark({Executor::serial()}, quick);
+  std::set<const Real*> copies;
+  benchmark.time("streams a table", [&](const Executor& executor) {
+    auto kernel = on_cells([&](Field<Cell>& field) { copies.insert(field.view().data()); })(executor);
+    kernel.bytes *= 4;
+    return kernel;
+  });
+  EXPECT_EQ(copies.size(), 2u);
 }
 
 TEST(Bench, finds_no_difference_between_backends) {
