@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <functional>
 #include <span>
 
 #include "app/diagnostics.hpp"
@@ -165,7 +166,8 @@ std::string explained(const CLI::App& app, const std::vector<std::string>& argum
 Command parse_command_line(const std::vector<std::string>& given) {
   const std::vector<std::string> arguments = without_double_dash(given);
   CLI::App app("Heat and incompressible flow on unstructured meshes by discrete calculus.", "curlew");
-  app.set_version_flag("--version", version_text());
+  // Asked for when it is wanted: to know of GPUs, CUDA has to start.
+  app.set_version_flag("--version", std::function<std::string()>(version_text));
   app.require_subcommand(1);
 
   RunOptions run;
@@ -222,8 +224,8 @@ Command parse_command_line(const std::vector<std::string>& given) {
     app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
   } catch (const CLI::CallForHelp&) {
     return Answer{app.help()};
-  } catch (const CLI::CallForVersion&) {
-    return Answer{version_text() + "\n"};
+  } catch (const CLI::CallForVersion& version) {
+    return Answer{std::string(version.what()) + "\n"};
   } catch (const CLI::ParseError& error) {
     throw InputError(explained(app, arguments, error));
   }
