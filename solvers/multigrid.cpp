@@ -29,25 +29,33 @@ namespace {
 
 using namespace multigrid;
 
-/// Out of `size` rows of numbers.
-std::vector<Block<float>> blocks(const std::vector<float>& rows, Index, Block<float>) {
-  std::vector<Block<float>> result;
-  for (const float entry : rows) result.push_back({entry});
-  return result;
+/// Block (i, j) out of `size` rows of numbers or of blocks.
+Block<float> block(const std::vector<float>& rows, Index size, Index i, Index j, Block<float>) {
+  return {rows[at(i * size + j)]};
 }
-std::vector<Block<Vector>> blocks(const std::vector<float>& rows, Index size, Block<Vector>) {
-  std::vector<Block<Vector>> result;
+Block<Vector> block(const std::vector<float>& rows, Index size, Index i, Index j, Block<Vector>) {
+  const auto column = [&](Index c) {
+    const auto entry = [&](Index r) { return rows[at((3 * i + r) * 3 * size + 3 * j + c)]; };
+    return Vector(entry(0), entry(1), entry(2), 0);
+  };
+  return {{column(0), column(1), column(2)}};
+}
+/// Those of a dense matrix of that size, by columns or by rows.
+template <class T>
+std::vector<Block<T>> blocks(const std::vector<float>& rows, Index size, bool by_columns) {
+  std::vector<Block<T>> result;
   if (rows.empty()) return result;
   for (Index i = 0; i < size; ++i) {
-    for (Index j = 0; j < size; ++j) {
-      const auto column = [&](Index c) {
-        const auto entry = [&](Index r) { return rows[at((3 * i + r) * 3 * size + 3 * j + c)]; };
-        return Vector(entry(0), entry(1), entry(2), 0);
-      };
-      result.push_back({{column(0), column(1), column(2)}});
-    }
+    for (Index j = 0; j < size; ++j)
+      result.push_back(by_columns ? block(rows, size, j, i, Block<T>())
+                                  : block(rows, size, i, j, Block<T>()));
   }
   return result;
+}
+/// How a dense matrix lies there: neighbouring threads of a device have neighbouring rows, and what they read
+/// at the same time is to lie side by side.
+bool by_columns(MemorySpace space) {
+  return space != MemorySpace::Host;
 }
 
 /// A sparse matrix: slices for processors, a table for what has threads enough to read its rows side by side
@@ -168,7 +176,8 @@ class MultigridCycle {
         entities_(entities),
         scaling_(executor.space(), 1),
         scale_(std::move(hierarchy.scale)),
-        inverse_(blocks(hierarchy.coarsest_inverse, hierarchy.levels.back().unknowns.owned, Block<T>())),
+        inverse_(blocks<T>(hierarchy.coarsest_inverse, hierarchy.levels.back().unknowns.owned,
+                           by_columns(executor.space()))),
         complexity_(hierarchy.operator_complexity),
         divided_(hierarchy.divided) {
     for (MultigridHierarchy::Level& level : hierarchy.levels) {
@@ -381,9 +390,10 @@ class MultigridCycle {
     const MemorySpace space = executor_.space();
     if (depth == divided_) bring_together(level);
     if (depth + 1 == levels_.size() && inverse_.size() > 0) {
+      const Index size = level.x.size();
       for_each(executor_, level.x.range(),
                DenseProductOnUnknown<T>{
-                   level.x.size(),
+                   size, by_columns(space) ? 1 : size, by_columns(space) ? size : 1,
                    View<Entry, const Block<T>>(inverse_.data(space), static_cast<Index>(inverse_.size())),
                    std::as_const(level.right_hand_side).view(), level.x.view()});
       return;

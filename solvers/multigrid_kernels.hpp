@@ -167,16 +167,14 @@ struct Block<Vector> {
 template <class T>
 struct DenseProductOnUnknown {
   Index size;
+  Index row, column;  ///< from one row, or column, of the matrix to the next
   View<Entry, const Block<T>> matrix;
   View<Unknown, const T> right_hand_side;
   View<Unknown, T> x;
   CURLEW_HOST_DEVICE void operator()(Id<Unknown> i) const {
-    Id<Entry> entry(i.value() * size);
     T sum{};
-    for (const Id<Unknown> j : Range<Unknown>(0, size)) {
-      sum += matrix[entry] * right_hand_side[j];
-      ++entry;
-    }
+    for (const Id<Unknown> j : Range<Unknown>(0, size))
+      sum += matrix[Id<Entry>(i.value() * row + j.value() * column)] * right_hand_side[j];
     x[i] = sum;
   }
 };
