@@ -2,7 +2,9 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -23,6 +25,9 @@ struct PackOnSent {
   CURLEW_HOST_DEVICE void operator()(Id<Sent> k) const { packed[k.value()] = values[Id<E>(entity[k])]; }
 };
 
+template <std::size_t... sizes>
+constexpr bool fall = std::ranges::is_sorted(std::array{sizes...}, std::greater{});
+
 }  // namespace detail
 
 /// Ghost values on their way from their owners: one message per neighbour, whatever the number of fields;
@@ -33,9 +38,12 @@ class [[nodiscard]] Exchange {
  public:
   /// Starts the exchange of all ghosts of the fields, on entities of any kind and in one memory. Every rank
   /// must do the same. Ghosts are copies of what other ranks own, and may change in a field that is constant.
-  /// `domain`: a Domain, or what has halos of other entities and the communicator as one does.
+  /// Fields of values of which addresses need larger multiples come first. `domain`: a Domain, or what has
+  /// halos of other entities and the communicator as one does.
   template <class AnyDomain, class Field, class... Fields>
   static Exchange start(const AnyDomain& domain, const Field& field, const Fields&... fields) {
+    // They are packed side by side without gaps, which nothing would write before they are copied.
+    static_assert(detail::fall<alignof(typename Field::Value), alignof(typename Fields::Value)...>);
     Exchange exchange(domain.communicator(), field.executor().space());
     if (domain.communicator().ranks() == 1) return exchange;
     exchange.count(domain.template halo<typename Field::Entity>(), field);
@@ -52,12 +60,6 @@ class [[nodiscard]] Exchange {
   Exchange(const Communicator& communicator, MemorySpace space)
       : communicator_(&communicator), space_(space) {}
 
-  /// Where the next field may begin, whatever the type of its values.
-  static std::size_t aligned(std::size_t bytes) {
-    constexpr std::size_t unit = alignof(std::max_align_t);
-    return (bytes + unit - 1) / unit * unit;
-  }
-
   template <class E, class F>
   void count(const Halo<E>& halo, const F& field) {
     using T = typename F::Value;
@@ -65,8 +67,8 @@ class [[nodiscard]] Exchange {
                                                    std::to_string(field.size()) + " values, the rank has " +
                                                    std::to_string(halo.all().size()) + " entities");
     REQUIRE(field.executor().space() == space_, "the fields of an exchange must be in one memory");
-    sent_bytes_ += aligned(at(halo.sent_entries().size()) * sizeof(T));
-    ghost_bytes_ += aligned(at(halo.ghosts().size()) * sizeof(T));
+    sent_bytes_ += at(halo.sent_entries().size()) * sizeof(T);
+    ghost_bytes_ += at(halo.ghosts().size()) * sizeof(T);
   }
   void allocate();
 
@@ -80,7 +82,7 @@ class [[nodiscard]] Exchange {
     for (const auto& [rank, entries] : halo.sent_to())
       places_of(outgoing_, rank)
           .emplace_back(leaves + at(entries.first()) * sizeof(T), at(entries.size()) * sizeof(T));
-    sent_bytes_ += aligned(at(halo.sent_entries().size()) * sizeof(T));
+    sent_bytes_ += at(halo.sent_entries().size()) * sizeof(T);
 
     auto* const ghosts =
         reinterpret_cast<std::byte*>(const_cast<T*>(field.view().data()) + halo.ghosts().first());
@@ -95,7 +97,7 @@ class [[nodiscard]] Exchange {
           .emplace_back(arrives + at(entities.first() - halo.ghosts().first()) * sizeof(T),
                         at(entities.size()) * sizeof(T));
     }
-    ghost_bytes_ += aligned(bytes);
+    ghost_bytes_ += bytes;
   }
   /// Of the message to or from a rank.
   template <class Message>

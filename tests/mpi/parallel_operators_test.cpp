@@ -286,7 +286,7 @@ void expect_exchange_of_all_kinds(const AnyDomain& domain, const Parted& mesh, c
   auto faces = own_values<Field<Face, Vector3>>(executor, mesh.domain());
   auto cells = own_values<Field<Cell, Tensor3>>(executor, mesh.domain());
   const Range<Node> ghosts = mesh.domain().halo<Node>().ghosts();
-  Exchange exchange = Exchange::start(domain, marks, nodes, changed, faces, cells);
+  Exchange exchange = Exchange::start(domain, nodes, changed, faces, cells, marks);
   // Too late: what is sent is what was there at the start.
   for_each(executor, mesh.domain().halo<Node>().owned(), ClearOnEntity<Node>{changed.view()});
   exchange.finish();
