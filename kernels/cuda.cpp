@@ -29,6 +29,11 @@ void check(cudaError_t status, const char* what) {
   if (status != cudaSuccess) throw Error(std::string("the GPU failed ") + what + ": " + text(status));
 }
 
+bool is_set_to_zero(const char* variable) {
+  const char* value = std::getenv(variable);
+  return value != nullptr && std::strcmp(value, "0") == 0;
+}
+
 /// The GPU in use and what belongs to it. Never destroyed: the driver takes everything back at the end of the
 /// process, perhaps before the last field is released.
 class Device {
@@ -96,6 +101,11 @@ class Device {
     kept_bytes_ += block->second;
     used_bytes_ -= block->second;
     sizes_.erase(block);
+    if (keeps_) return;
+    // While launches are recorded nothing may be freed.
+    cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+    if (cudaStreamIsCapturing(stream_, &status) == cudaSuccess && status == cudaStreamCaptureStatusNone)
+      give_back();
   }
 
   std::size_t used_memory() {
@@ -168,8 +178,8 @@ class Device {
  private:
   static constexpr std::size_t staging_bytes = 4096;
 
-  static std::size_t rounded(std::size_t bytes) {
-    constexpr std::size_t unit = 512;
+  std::size_t rounded(std::size_t bytes) const {
+    const std::size_t unit = keeps_ ? 512 : 1;
     return (bytes + unit - 1) / unit * unit;
   }
   /// Hands all blocks that lie idle back to the driver.
@@ -181,6 +191,7 @@ class Device {
   }
 
   int number_;
+  bool keeps_ = !is_set_to_zero("CURLEW_GPU_POOL");  // what is released, for what is allocated later
   cudaStream_t stream_ = nullptr, copy_stream_ = nullptr;
   void* staging_ = nullptr;  // pinned
   std::mutex mutex_, copy_mutex_;

@@ -31,7 +31,9 @@ void check_launch(const std::type_info& kernel);
 void synchronise();
 
 /// Memory of the GPU, from a pool that keeps what is released: a time loop that allocates what it released in
-/// the step before asks nothing of the driver. Throws Error with the byte counts where there is not enough.
+/// the step before asks nothing of the driver. Where the environment has CURLEW_GPU_POOL=0 it keeps nothing
+/// and allocates no more than is asked for, so that tools find whoever touches what is not his. Throws Error
+/// with the byte counts where there is not enough.
 void* allocate(std::size_t bytes);
 void release(void* data) noexcept;
 /// Memory that is in use [bytes].
