@@ -1,8 +1,9 @@
 // Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
 //
 // CUDA's runtime, as far as Curlew uses it, for a GPU whose kernels run on the host: linked in place of
-// NVIDIA's. What a stream is asked for happens as late as it may, when somebody waits for it. All else is as
-// in NVIDIA, CUDA Runtime API.
+// NVIDIA's. What a stream is asked for happens as late as it may, when somebody waits for it; or, where the
+// environment has CURLEW_EMULATED_GPU_EAGER, as early as it may if the stream is of high priority. All else
+// is as in NVIDIA, CUDA Runtime API.
 
 #include <cuda_runtime_api.h>
 #include <cxxabi.h>
@@ -36,7 +37,8 @@ using Operations = std::vector<Operation>;
 
 /// What was asked for in turn and has not been done yet, of how much in all.
 struct Stream {
-  std::deque<Operation> waiting;
+  bool is_eager;  ///< does at once what it is asked for, and before that what this waits for
+  std::deque<Operation> waiting = {};
   std::uint64_t asked = 0;
 };
 
@@ -120,7 +122,9 @@ class Gpu {
     return status;
   }
 
-  Stream* make_stream() { return streams_.emplace_back(std::make_unique<Stream>()).get(); }
+  Stream* make_stream(bool is_eager) {
+    return streams_.emplace_back(std::make_unique<Stream>(Stream{is_eager})).get();
+  }
 
   bool is_recording() const { return recorded_ != nullptr; }
   cudaError_t begin_recording() {
@@ -174,11 +178,11 @@ class Gpu {
     if (is_broken()) return cudaErrorLaunchFailure;
     if (recorded_) {
       recorded_->push_back(std::move(operation));
-    } else {
-      stream.waiting.push_back(std::move(operation));
-      ++stream.asked;
+      return cudaSuccess;
     }
-    return cudaSuccess;
+    stream.waiting.push_back(std::move(operation));
+    ++stream.asked;
+    return stream.is_eager ? synchronise({&stream, stream.asked}) : cudaSuccess;
   }
 
   void run_until(const Event& event) {
@@ -217,8 +221,16 @@ class Gpu {
     const auto target = reinterpret_cast<std::uintptr_t>(to), source = reinterpret_cast<std::uintptr_t>(from);
     std::memmove(memory.contains(to) ? memory.storage(target, bytes) : to,
                  memory.contains(from) ? memory.storage(source, bytes) : from, bytes);
-    if (!memory.contains(to)) return;
-    const Access written{{++time_, 0}, {}};
+    ++time_;
+    if (!memory.contains(to)) {
+      try {
+        note_read(memory.accesses(source, bytes), {time_, 0}, 1);
+      } catch (const Fault& fault) {
+        throw Fault(std::string("a copy to the host ") + fault.what());
+      }
+      return;
+    }
+    const Access written{{time_, 0}, {}};
     if (memory.contains(from)) {  // what nothing was written to stays so
       std::ranges::transform(
           memory.accesses(source, bytes), memory.accesses(target, bytes).begin(),
@@ -373,12 +385,14 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaM
 }
 
 cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
-  *least = *greatest = 0;
+  *least = 0;
+  *greatest = -1;
   return cudaSuccess;
 }
-cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned, int) {
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned, int priority) {
   return ask([&](Gpu& gpu) {
-    *stream = reinterpret_cast<cudaStream_t>(gpu.make_stream());
+    const bool is_eager = priority < 0 && std::getenv("CURLEW_EMULATED_GPU_EAGER") != nullptr;
+    *stream = reinterpret_cast<cudaStream_t>(gpu.make_stream(is_eager));
     return cudaSuccess;
   });
 }

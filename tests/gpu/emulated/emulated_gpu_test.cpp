@@ -6,13 +6,16 @@
 
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <iterator>
+#include <memory>
 #include <string>
 
 #include "kernels/error.hpp"
 #include "kernels/field.hpp"
 #include "kernels/for_each.hpp"
+#include "kernels/staging.hpp"
 
 namespace curlew {
 namespace {
@@ -43,6 +46,9 @@ struct DoubleOnCell : Values {
 };
 struct ReadNextOnCell : Values {
   CURLEW_HOST_DEVICE void operator()(Id<Cell> c) const { of(c.value()) = of((c.value() + 1) % cells); }
+};
+struct AddNextOnCell : Values {
+  CURLEW_HOST_DEVICE void operator()(Id<Cell> c) const { of(c.value()) += of(c.value() + 1); }
 };
 struct AddToFirstOnCell : Values {
   CURLEW_HOST_DEVICE void operator()(Id<Cell>) const { of(0) = 1; }
@@ -125,6 +131,72 @@ TEST(EmulatedGpu, finds_memory_of_a_block_that_nothing_has_written) {
 }
 TEST(EmulatedGpu, finds_a_barrier_that_not_all_threads_come_to) {
   EXPECT_THAT(said_of<WaitInHalfOnCell>(), HasSubstr("has threads at different barriers"));
+}
+
+TEST(EmulatedGpu, finds_a_copy_to_the_host_of_what_nothing_has_written) {
+  ::setenv("CURLEW_GPU_POOL", "0", 1);  // which keeps what was written before
+  const Executor gpu = Executor::cuda();
+  std::vector<Real> copy(at(cells));
+  const auto said = [&](std::size_t written) -> std::string {
+    Buffer<Real> values(gpu.space(), copy.size());
+    try {
+      copy_bytes(values.data(), gpu.space(), copy.data(), MemorySpace::Host, written * sizeof(Real));
+      copy_bytes(copy.data(), MemorySpace::Host, values.data(), gpu.space(), copy.size() * sizeof(Real));
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "nothing";
+  };
+  EXPECT_EQ(said(copy.size()), "nothing");
+  EXPECT_THAT(said(copy.size() - 1), HasSubstr("a copy to the host reads what nothing has written"));
+}
+
+/// What a kernel made of ones that are overwritten by zeros from the host without a fetch before.
+Real made_while_overwritten() {
+  const Executor gpu = Executor::cuda();
+  const std::unique_ptr<Staging> zeros = make_staging(gpu.space(), sizeof(Real));
+  std::memset(zeros->data(), 0, sizeof(Real));
+  Buffer<Real> values(gpu.space(), 2);
+  const Real ones[] = {1, 1};
+  Real made = 0;
+  copy_bytes(values.data(), gpu.space(), ones, MemorySpace::Host, sizeof ones);
+  for_each(gpu, Range<Cell>(0, 1), AddNextOnCell{{View<Cell, Real>(values.data(), 2)}});
+  zeros->put(values.data() + 1, 0, sizeof(Real));
+  copy_bytes(&made, MemorySpace::Host, values.data(), gpu.space(), sizeof made);
+  return made;
+}
+TEST(EmulatedGpu, copies_after_what_was_launched_before) {
+  EXPECT_EQ(made_while_overwritten(), 2);
+}
+TEST(EmulatedGpu, copies_before_that_where_it_is_eager) {
+  ::setenv("CURLEW_EMULATED_GPU_EAGER", "1", 1);
+  EXPECT_EQ(made_while_overwritten(), 1);
+}
+
+/// What the GPU says of a kernel that reads memory which was released.
+std::string said_of_a_read_too_late() {
+  const Executor gpu = Executor::cuda();
+  const Real one = 1;
+  Real* released = nullptr;
+  {
+    Buffer<Real> values(gpu.space(), 1);
+    copy_bytes(values.data(), gpu.space(), &one, MemorySpace::Host, sizeof one);
+    released = values.data();
+  }
+  try {
+    for_each(gpu, Range<Cell>(0, 1), DoubleOnCell{{View<Cell, Real>(released, 1)}});
+    gpu.synchronise();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "nothing";
+}
+TEST(EmulatedGpu, finds_a_read_of_released_memory_where_no_pool_keeps_it) {
+  ::setenv("CURLEW_GPU_POOL", "0", 1);
+  EXPECT_THAT(said_of_a_read_too_late(), HasSubstr("touches 8 bytes that are not allocated"));
+}
+TEST(EmulatedGpu, finds_none_where_the_pool_keeps_it) {
+  EXPECT_EQ(said_of_a_read_too_late(), "nothing");
 }
 
 TEST(EmulatedGpu, a_kernel_that_failed_is_not_taken_for_a_lack_of_memory) {
