@@ -39,7 +39,8 @@ FileKind kind_of(const std::filesystem::path& file) {
     fail_to_import(
         file,
         fmt::format("the extension '{}' is none that a mesh is read from. Meshes: .msh (Gmsh 2.2 and 4.1), "
-                    ".unv, .vtk, .mesh, .bdf, .nas, .cgns, .med, and Curlew's own .h5; geometries: .geo, .step, .stp, "
+                    ".unv, .vtk, .mesh, .bdf, .nas, .cgns, .med, and Curlew's own .h5; geometries: .geo, "
+                    ".step, .stp, "
                     ".brep, .stl. Convert the file to .msh, for example with Gmsh",
                     file.extension().string()));
   return found->second;
