@@ -47,8 +47,8 @@ class IncompressibleFlow {
   /// One time step of length `step` [s]. Throws DivergedError, naming cell, coordinates and time, when a
   /// value is not a number, and as ConjugateGradient does; and what the boundary values and body forces
   /// throw. The flow is then as it was, to the bit, but for guesses: these are forgotten where solves had
-  /// begun. On several ranks it is so after a DivergedError alone: what else is thrown, other ranks may know
-  /// nothing of.
+  /// begun, so that boundary forces may differ by what their solve leaves. On several ranks it is so after a
+  /// DivergedError alone: what else is thrown, other ranks may know nothing of.
   virtual FlowStepReport advance(Real step) = 0;
 
   virtual Real time() const = 0;  ///< [s]

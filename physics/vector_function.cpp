@@ -2,6 +2,7 @@
 #include "physics/vector_function.hpp"
 
 #include <algorithm>
+#include <vector>
 
 #include "kernels/error.hpp"
 

@@ -483,7 +483,7 @@ std::vector<Real> reports_of(const IncompressibleFlow& flow) {
 }
 
 TEST(FlowStep, that_fails_changes_nothing_that_is_told) {
-  // A channel with a mean flow that is held, between walls that move faster and faster.
+  // A mean flow that is held between a wall that moves faster and faster and an outlet of changing pressure.
   const PeriodicBox box{"", CellType::Quadrilateral, {6, 5, 1}, 1, false};
   const PeriodicMesh joined = make_periodic(Mesh(box.raw()), box.pairs());
   const Mesh& mesh = joined.mesh;
@@ -502,24 +502,28 @@ TEST(FlowStep, that_fails_changes_nothing_that_is_told) {
           if (t > end && cause == Cause::Force) throw InputError("no value");
           return {t > end && cause == Cause::Flow ? std::nan("") : x.y * std::sin(90 * t), 0, 0};
         });
-        for (const char* patch : {"bottom", "top"}) {
-          const bool fails = cause == Cause::Wall && patch == std::string("top");
-          boundary_of(settings, mesh, patch) = Wall{analytic_vector([=](Vector3, Real t) {
-                                                      if (t > end && fails) throw InputError("no value");
-                                                      return Vector3{1 + 100 * t * t, 0, 0};
-                                                    }),
-                                                    {}};
-        }
+        boundary_of(settings, mesh, "top") = Wall{analytic_vector([=](Vector3, Real t) {
+                                                    if (t > end && cause == Cause::Wall)
+                                                      throw InputError("no value");
+                                                    return Vector3{1 + 100 * t * t, 0, 0};
+                                                  }),
+                                                  {}};
+        boundary_of(settings, mesh, "bottom") =
+            Outlet{analytic([](Vector3 x, Real t) { return std::cos(90 * t) * x.x; })};
         ClassicalFractionalStep flow(Executor::serial(), mesh, settings);
         flow.start(*uniform_vector({1, 0, 0}), 0);
         for (int k = 0; k < steps; ++k) flow.advance(0.01);
         const std::vector<Real> told = reports_of(flow);
         FlowState before = kept(flow.state());
-        if (cause == Cause::Flow)
+        if (cause == Cause::Flow) {
           EXPECT_THROW(flow.advance(0.01), DivergedError) << what_fails;
-        else
+        } else {
           EXPECT_THROW(flow.advance(0.01), InputError) << what_fails;
-        EXPECT_TRUE(told == reports_of(flow)) << what_fails;
+        }
+        const std::vector<Real> told_after = reports_of(flow);
+        // Reports that solve for something start from no guess where the flow had failed.
+        const bool exactly = cause != Cause::Flow;
+        EXPECT_LE(largest(difference(told_after, told)), exactly ? 0 : 1e-8 * largest(told)) << what_fails;
         FlowState after = kept(flow.state());
         for (FlowState* state : {&before, &after}) {
           const auto is_guess = [](const auto& named) { return named.first.starts_with(guess_prefix); };

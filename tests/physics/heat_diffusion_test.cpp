@@ -646,16 +646,19 @@ TEST_P(WarmedBox, a_step_that_fails_changes_nothing) {
         const auto balance = bits_of(heat.balance());
         const RunState before = kept(heat.state());
         fails = true;
-        if (by_expression)
+        if (by_expression) {
           EXPECT_THROW(heat.advance_to(time_of(steps + 1)), InputError);
-        else
+        } else {
           EXPECT_THROW(heat.advance_to(time_of(steps + 1)), DivergedError);
+        }
         const RunState after = heat.state();
         EXPECT_TRUE(heat.temperature().to_host() == temperature);
         EXPECT_EQ(bits_of(heat.balance()), balance);
         EXPECT_EQ(after.time, before.time);
         EXPECT_EQ(after.steps, before.steps);
-        if (by_expression) EXPECT_EQ(after, before) << "no solve had begun, or there was nothing to know";
+        if (by_expression) {
+          EXPECT_EQ(after, before) << "no solve had begun, or there was nothing to know";
+        }
         // Once it can, it goes on as if it had never failed, but for what the solves left.
         fails = false;
         heat.advance_to(time_of(steps + 1));
