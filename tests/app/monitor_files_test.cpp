@@ -17,6 +17,7 @@ namespace {
 using test::message_of;
 using test::OutputDirectory;
 using test::read_text;
+using test::write_text;
 using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
