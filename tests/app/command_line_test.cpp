@@ -74,7 +74,8 @@ TEST(CommandLine, ReadsTheOthers) {
 }
 
 TEST(CommandLine, TakesWhatFollowsTwoDashesForFiles) {
-  EXPECT_EQ(parsed<RunOptions>({"run", "--", "case.toml"}).case_file, "case.toml");
+  for (const auto& words : {std::vector<std::string>{"run", "--", "case.toml"}, {"--", "run", "case.toml"}})
+    EXPECT_EQ(parsed<RunOptions>(words).case_file, "case.toml");
   const auto run = parsed<RunOptions>({"run", "--steps", "2", "--", "--quiet"});
   EXPECT_EQ(run.case_file, "./--quiet");
   EXPECT_EQ(run.steps, 2);
