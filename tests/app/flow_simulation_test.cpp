@@ -156,17 +156,21 @@ TEST_F(FlowRun, an_average_that_begins_after_a_checkpoint_takes_nothing_from_it)
 }
 
 TEST_F(FlowRun, an_average_that_a_checkpoint_does_not_have_begins_there_and_says_so) {
-  settings.monitors = {average("mean", 0.25)};
-  std::get<TimeAverageSettings>(settings.monitors[0].what).fields = {velocity};
+  const auto of_velocity = [&](const std::string& name, std::optional<Real> start) {
+    MonitorSettings monitor = average(name, start);
+    std::get<TimeAverageSettings>(monitor.what).fields = {velocity};
+    return monitor;
+  };
+  settings.monitors = {of_velocity("mean", 0.25)};
   const auto first = simulation();
   first->start();
   for (int k = 0; k < 4; ++k) first->advance();
   const Checkpoint checkpoint = kept(first->checkpoint());
   EXPECT_THAT(simulation()->resume(checkpoint, "earlier.h5"), testing::IsEmpty());
 
-  MonitorSettings with_pressure = average("mean", 0.25);
-  for (const MonitorSettings& changed : {average("mean", std::nullopt), average("mean", 0.125),
-                                         average("mean", 0.375), average("other", 0.25), with_pressure}) {
+  for (const MonitorSettings& changed :
+       {of_velocity("mean", std::nullopt), of_velocity("mean", 0.125), of_velocity("mean", 0.375),
+        of_velocity("other", 0.25), average("mean", 0.25)}) {
     settings.monitors = {changed};
     const auto rest = simulation();
     EXPECT_THAT(rest->resume(checkpoint, "earlier.h5"),
@@ -176,7 +180,7 @@ TEST_F(FlowRun, an_average_that_a_checkpoint_does_not_have_begins_there_and_says
     EXPECT_NEAR(value(*rest, changed.name + "_velocity"), 1 + 6.5 / 8, 1e-14);
   }
   // Nothing of one that begins later is lost.
-  settings.monitors = {average("mean", 0.625)};
+  settings.monitors = {of_velocity("mean", 0.625)};
   EXPECT_THAT(simulation()->resume(checkpoint, "earlier.h5"), testing::IsEmpty());
 }
 
