@@ -9,7 +9,7 @@
 
 #include "app/benchmark.hpp"
 #include "app/commands.hpp"
-#include "app/read_mesh.hpp"
+#include "app/files/read_mesh.hpp"
 
 namespace curlew {
 

@@ -19,9 +19,9 @@
 #include "operators/interpolation.hpp"
 #include "operators/node_diffusion.hpp"
 #include "operators/viscous_form.hpp"
-#include "physics/momentum.hpp"
+#include "physics/momentum/momentum.hpp"
 #include "solvers/conjugate_gradient.hpp"
-#include "solvers/multigrid.hpp"
+#include "solvers/multigrid/multigrid.hpp"
 #include "solvers/preconditioners.hpp"
 
 namespace curlew {

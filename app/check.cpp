@@ -3,8 +3,8 @@
 
 #include <iostream>
 
+#include "app/case/load_case.hpp"
 #include "app/commands.hpp"
-#include "app/load_case.hpp"
 
 namespace curlew {
 

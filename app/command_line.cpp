@@ -13,7 +13,7 @@
 #include "app/diagnostics.hpp"
 #include "kernels/error.hpp"
 #include "kernels/executor.hpp"
-#include "mesh/communicator.hpp"
+#include "mesh/parallel/communicator.hpp"
 
 namespace curlew {
 

@@ -8,7 +8,7 @@
 #include <variant>
 #include <vector>
 
-#include "app/mesh_settings.hpp"
+#include "app/case/mesh_settings.hpp"
 
 namespace curlew {
 

@@ -5,14 +5,14 @@
 #include <optional>
 
 #include "app/benchmark.hpp"
+#include "app/case/load_case.hpp"
+#include "app/case/memory_estimate.hpp"
 #include "app/commands.hpp"
 #include "app/field_difference.hpp"
-#include "app/flow_simulation.hpp"
-#include "app/heat_simulation.hpp"
-#include "app/load_case.hpp"
-#include "app/memory_estimate.hpp"
-#include "app/monitor_files.hpp"
-#include "app/progress.hpp"
+#include "app/output/monitor_files.hpp"
+#include "app/output/progress.hpp"
+#include "app/simulation/flow_simulation.hpp"
+#include "app/simulation/heat_simulation.hpp"
 
 namespace curlew {
 

@@ -7,8 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "app/atomic_file.hpp"
 #include "app/diagnostics.hpp"
+#include "app/files/atomic_file.hpp"
 #include "kernels/error.hpp"
 
 namespace curlew {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "mesh/communicator.hpp"
+#include "mesh/parallel/communicator.hpp"
 
 namespace curlew {
 

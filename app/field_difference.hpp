@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "physics/incompressible_flow.hpp"
+#include "physics/flow/incompressible_flow.hpp"
 
 namespace curlew {
 

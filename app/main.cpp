@@ -14,7 +14,7 @@
 #include "app/commands.hpp"
 #include "app/failure.hpp"
 #include "kernels/error.hpp"
-#include "mesh/communicator.hpp"
+#include "mesh/parallel/communicator.hpp"
 
 namespace {
 

@@ -4,9 +4,9 @@
 #include <iostream>
 
 #include "app/commands.hpp"
-#include "app/field_files.hpp"
-#include "app/mesh_file.hpp"
-#include "app/read_mesh.hpp"
+#include "app/files/mesh_file.hpp"
+#include "app/files/read_mesh.hpp"
+#include "app/output/field_files.hpp"
 #include "kernels/error.hpp"
 
 namespace curlew {

@@ -2,9 +2,9 @@
 #include <iostream>
 
 #include "app/commands.hpp"
-#include "app/mesh_file.hpp"
+#include "app/files/mesh_file.hpp"
+#include "app/files/read_mesh.hpp"
 #include "app/mesh_report.hpp"
-#include "app/read_mesh.hpp"
 
 namespace curlew {
 

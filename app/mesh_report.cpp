@@ -16,7 +16,7 @@
 #include "kernels/parallel.hpp"
 #include "kernels/vector_kernels.hpp"
 #include "mesh/cell_shapes.hpp"
-#include "mesh/homology.hpp"
+#include "mesh/homology/homology.hpp"
 #include "mesh/quality.hpp"
 #include "operators/cell_gradient.hpp"
 #include "operators/incidence_operator.hpp"

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "mesh/mesh.hpp"
-#include "mesh/partition.hpp"
+#include "mesh/parallel/partition.hpp"
 
 namespace curlew {
 

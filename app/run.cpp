@@ -6,22 +6,22 @@
 #include <exception>
 #include <iostream>
 
-#include "app/atomic_file.hpp"
-#include "app/checkpoint.hpp"
+#include "app/case/load_case.hpp"
+#include "app/case/memory_estimate.hpp"
 #include "app/commands.hpp"
-#include "app/directory_lock.hpp"
 #include "app/failure.hpp"
-#include "app/field_files.hpp"
-#include "app/load_case.hpp"
-#include "app/memory_estimate.hpp"
-#include "app/monitor_files.hpp"
-#include "app/progress.hpp"
-#include "app/schedule.hpp"
+#include "app/files/atomic_file.hpp"
+#include "app/files/directory_lock.hpp"
+#include "app/output/checkpoint.hpp"
+#include "app/output/field_files.hpp"
+#include "app/output/monitor_files.hpp"
+#include "app/output/progress.hpp"
+#include "app/output/summary.hpp"
 #include "app/signals.hpp"
-#include "app/simulation.hpp"
-#include "app/summary.hpp"
+#include "app/simulation/schedule.hpp"
+#include "app/simulation/simulation.hpp"
 #include "kernels/error.hpp"
-#include "mesh/communicator.hpp"
+#include "mesh/parallel/communicator.hpp"
 
 namespace curlew {
 

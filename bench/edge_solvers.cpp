@@ -28,7 +28,7 @@
 #include "edge_methods.hpp"
 #include "mesh/box.hpp"
 #include "mesh/cell_shapes.hpp"
-#include "mesh/gmsh_import.hpp"
+#include "mesh/import/gmsh_import.hpp"
 #include "processor_time.hpp"
 
 namespace {

@@ -9,7 +9,7 @@
 #include "kernels/for_each.hpp"
 #include "mesh/mesh.hpp"
 #include "operators/face_matrix.hpp"
-#include "physics/curl_with_loops.hpp"
+#include "physics/streamfunction/curl_with_loops.hpp"
 #include "solvers/stream_velocity.hpp"
 
 namespace curlew {

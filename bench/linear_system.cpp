@@ -28,9 +28,9 @@
 #include "operators/flux_mass.hpp"
 #include "operators/viscous_form.hpp"
 #include "processor_time.hpp"
-#include "solvers/auxiliary_space.hpp"
+#include "solvers/auxiliary_space/auxiliary_space.hpp"
 #include "solvers/conjugate_gradient.hpp"
-#include "solvers/multigrid.hpp"
+#include "solvers/multigrid/multigrid.hpp"
 
 namespace {
 

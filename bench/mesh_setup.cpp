@@ -17,7 +17,7 @@
 
 #include "mesh/box.hpp"
 #include "mesh/cell_shapes.hpp"
-#include "mesh/face_matching.hpp"
+#include "mesh/import/face_matching.hpp"
 #include "mesh/mesh.hpp"
 
 namespace {

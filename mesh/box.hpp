@@ -3,7 +3,7 @@
 
 #include <array>
 
-#include "mesh/raw_mesh.hpp"
+#include "mesh/import/raw_mesh.hpp"
 
 namespace curlew {
 

@@ -4,7 +4,7 @@
 #include <array>
 #include <span>
 
-#include "mesh/raw_mesh.hpp"
+#include "mesh/import/raw_mesh.hpp"
 
 namespace curlew {
 

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "kernels/field.hpp"
-#include "mesh/communicator.hpp"
-#include "mesh/halo.hpp"
+#include "mesh/parallel/communicator.hpp"
+#include "mesh/parallel/halo.hpp"
 #include "mesh/topology.hpp"
 
 namespace curlew {

@@ -11,7 +11,7 @@
 #include "kernels/error.hpp"
 #include "kernels/parallel.hpp"
 #include "mesh/cell_shapes.hpp"
-#include "mesh/face_matching.hpp"
+#include "mesh/import/face_matching.hpp"
 #include "mesh/where.hpp"
 
 namespace curlew {

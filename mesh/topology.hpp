@@ -7,7 +7,7 @@
 
 #include "kernels/incidence.hpp"
 #include "mesh/entities.hpp"
-#include "mesh/raw_mesh.hpp"
+#include "mesh/import/raw_mesh.hpp"
 
 namespace curlew {
 

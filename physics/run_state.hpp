@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "kernels/platform.hpp"
-#include "mesh/slabs.hpp"
+#include "mesh/parallel/slabs.hpp"
 #include "operators/operator.hpp"
 #include "physics/state_array.hpp"
 #include "solvers/solution_history.hpp"

@@ -10,8 +10,8 @@
 
 namespace curlew {
 
-/// A rank's slab (mesh/slabs.hpp) of one array of a state: numbers at hand, or made whenever they are asked
-/// for, so that of a large state no more than an array at a time is in memory twice.
+/// A rank's slab (mesh/parallel/slabs.hpp) of one array of a state: numbers at hand, or made whenever they
+/// are asked for, so that of a large state no more than an array at a time is in memory twice.
 template <class T>
 class StateArray {
  public:

@@ -3,7 +3,7 @@
 
 #include "kernels/vector_kernels.hpp"
 #include "mesh/entities.hpp"
-#include "solvers/multigrid.hpp"
+#include "solvers/multigrid/multigrid.hpp"
 
 namespace curlew {
 

@@ -11,7 +11,7 @@
 
 namespace curlew {
 
-/// Entity tag: a harmonic flux (mesh/harmonic_fluxes.hpp).
+/// Entity tag: a harmonic flux (mesh/homology/harmonic_fluxes.hpp).
 struct Loop;
 template <>
 inline constexpr bool on_every_rank<Loop> = true;

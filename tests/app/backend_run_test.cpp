@@ -4,8 +4,8 @@
 
 #include <filesystem>
 
-#include "app/load_case.hpp"
-#include "app/mesh_file.hpp"
+#include "app/case/load_case.hpp"
+#include "app/files/mesh_file.hpp"
 #include "mesh/box.hpp"
 #include "tests/app/output_directory.hpp"
 #include "tests/kernels/backends.hpp"

@@ -9,7 +9,7 @@
 #include <limits>
 
 #include "kernels/error.hpp"
-#include "physics/classical_fractional_step.hpp"
+#include "physics/flow/classical_fractional_step.hpp"
 #include "tests/mesh/periodic_boxes.hpp"
 
 namespace curlew {

@@ -9,10 +9,10 @@
 #include <numbers>
 
 #include "kernels/vector_kernels.hpp"
-#include "physics/averages.hpp"
-#include "physics/centroid_velocity.hpp"
-#include "physics/classical_fractional_step.hpp"
-#include "physics/exact_fractional_step.hpp"
+#include "physics/flow/averages.hpp"
+#include "physics/flow/centroid_velocity.hpp"
+#include "physics/flow/classical_fractional_step.hpp"
+#include "physics/flow/exact_fractional_step.hpp"
 #include "tests/physics/analytic_vector.hpp"
 
 namespace curlew::test {

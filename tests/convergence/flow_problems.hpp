@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "physics/flow_settings.hpp"
+#include "physics/flow/flow_settings.hpp"
 #include "tests/convergence/mesh_families.hpp"
 
 namespace curlew::test {

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "physics/heat_diffusion.hpp"
+#include "physics/heat/heat_diffusion.hpp"
 #include "tests/convergence/mesh_families.hpp"
 #include "tests/physics/analytic_function.hpp"
 

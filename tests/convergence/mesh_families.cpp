@@ -11,7 +11,7 @@
 #include <stdexcept>
 
 #include "mesh/box.hpp"
-#include "mesh/gmsh_import.hpp"
+#include "mesh/import/gmsh_import.hpp"
 #include "tests/app/output_directory.hpp"
 #include "tests/mesh/shelf.hpp"
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "mesh/raw_mesh.hpp"
+#include "mesh/import/raw_mesh.hpp"
 
 namespace curlew::test {
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "app/checkpoint.hpp"
+#include "app/output/checkpoint.hpp"
 #include "kernels/executor.hpp"
 #include "tests/end_to_end/flow_folder.hpp"
 #include "tests/end_to_end/program.hpp"

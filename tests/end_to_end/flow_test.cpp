@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "app/checkpoint.hpp"
+#include "app/output/checkpoint.hpp"
 #include "tests/end_to_end/flow_folder.hpp"
 
 namespace curlew::test {

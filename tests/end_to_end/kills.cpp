@@ -8,7 +8,7 @@
 #include <random>
 #include <thread>
 
-#include "app/checkpoint.hpp"
+#include "app/output/checkpoint.hpp"
 
 namespace curlew::test {
 

@@ -8,8 +8,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "app/read_mesh.hpp"
-#include "physics/exact_fractional_step.hpp"
+#include "app/files/read_mesh.hpp"
+#include "physics/flow/exact_fractional_step.hpp"
 #include "tests/end_to_end/program.hpp"
 
 namespace curlew::test {

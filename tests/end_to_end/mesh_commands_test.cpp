@@ -4,8 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "app/checkpoint.hpp"
-#include "app/hdf5_file.hpp"
+#include "app/files/hdf5_file.hpp"
+#include "app/output/checkpoint.hpp"
 #include "tests/end_to_end/program.hpp"
 
 namespace curlew::test {

@@ -14,7 +14,7 @@
 #include <stdexcept>
 #include <thread>
 
-#include "app/mesh_file.hpp"
+#include "app/files/mesh_file.hpp"
 #include "mesh/box.hpp"
 
 namespace curlew::test {

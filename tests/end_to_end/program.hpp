@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "mesh/raw_mesh.hpp"
+#include "mesh/import/raw_mesh.hpp"
 #include "tests/app/output_directory.hpp"
 
 namespace curlew::test {

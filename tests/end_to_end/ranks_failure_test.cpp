@@ -9,7 +9,7 @@
 #include <csignal>
 #include <thread>
 
-#include "app/checkpoint.hpp"
+#include "app/output/checkpoint.hpp"
 #include "tests/end_to_end/kills.hpp"
 #include "tests/end_to_end/program.hpp"
 

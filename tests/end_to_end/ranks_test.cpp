@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "app/hdf5_file.hpp"
+#include "app/files/hdf5_file.hpp"
 #include "mesh/cell_shapes.hpp"
 #include "tests/end_to_end/program.hpp"
 

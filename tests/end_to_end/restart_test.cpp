@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <csignal>
 
-#include "app/checkpoint.hpp"
+#include "app/output/checkpoint.hpp"
 #include "mesh/cell_shapes.hpp"
 #include "tests/end_to_end/kills.hpp"
 #include "tests/end_to_end/program.hpp"

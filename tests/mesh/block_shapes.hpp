@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "mesh/homology.hpp"
+#include "mesh/homology/homology.hpp"
 #include "mesh/mesh.hpp"
 
 namespace curlew {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "mesh/periodic.hpp"
+#include "mesh/import/periodic.hpp"
 
 namespace curlew {
 

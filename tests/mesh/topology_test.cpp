@@ -16,7 +16,7 @@
 
 #include "mesh/box.hpp"
 #include "mesh/cell_shapes.hpp"
-#include "mesh/face_matching.hpp"
+#include "mesh/import/face_matching.hpp"
 #include "tests/mesh/incidence_matrix.hpp"
 #include "tests/mesh/shelf.hpp"
 

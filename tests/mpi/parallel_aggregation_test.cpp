@@ -7,9 +7,9 @@
 #include <random>
 #include <set>
 
-#include "mesh/communicator.hpp"
-#include "solvers/aggregation.hpp"
-#include "solvers/smoothed_aggregation.hpp"
+#include "mesh/parallel/communicator.hpp"
+#include "solvers/multigrid/aggregation.hpp"
+#include "solvers/multigrid/smoothed_aggregation.hpp"
 
 namespace curlew {
 namespace {

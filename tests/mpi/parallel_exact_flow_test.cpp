@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "mesh/box.hpp"
-#include "physics/exact_fractional_step.hpp"
+#include "physics/flow/exact_fractional_step.hpp"
 #include "tests/mesh/shelf.hpp"
 #include "tests/mpi/parallel_flow.hpp"
 

@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
-#include "physics/centroid_velocity.hpp"
-#include "physics/incompressible_flow.hpp"
+#include "physics/flow/centroid_velocity.hpp"
+#include "physics/flow/incompressible_flow.hpp"
 #include "tests/mpi/parted.hpp"
-#include "tests/physics/flow_setup.hpp"
+#include "tests/physics/flow/flow_setup.hpp"
 
 namespace curlew {
 

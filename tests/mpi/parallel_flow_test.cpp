@@ -7,9 +7,9 @@
 
 #include "kernels/error.hpp"
 #include "mesh/box.hpp"
-#include "physics/classical_fractional_step.hpp"
-#include "physics/flow_fields.hpp"
-#include "physics/flow_monitors.hpp"
+#include "physics/flow/classical_fractional_step.hpp"
+#include "physics/flow/flow_fields.hpp"
+#include "physics/flow/flow_monitors.hpp"
 #include "tests/mesh/shelf.hpp"
 #include "tests/mpi/parallel_flow.hpp"
 

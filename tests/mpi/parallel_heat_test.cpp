@@ -7,7 +7,7 @@
 
 #include "kernels/error.hpp"
 #include "mesh/box.hpp"
-#include "physics/heat_diffusion.hpp"
+#include "physics/heat/heat_diffusion.hpp"
 #include "tests/mesh/shelf.hpp"
 #include "tests/mpi/parted.hpp"
 #include "tests/physics/analytic_function.hpp"

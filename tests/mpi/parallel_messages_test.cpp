@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "mesh/communicator.hpp"
+#include "mesh/parallel/communicator.hpp"
 
 namespace {
 std::vector<const void*> given_to_mpi;

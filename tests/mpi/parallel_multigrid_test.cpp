@@ -10,8 +10,8 @@
 #include "mesh/box.hpp"
 #include "operators/cell_laplacian.hpp"
 #include "operators/node_diffusion.hpp"
-#include "solvers/multigrid.hpp"
-#include "solvers/multigrid_hierarchy.hpp"
+#include "solvers/multigrid/multigrid.hpp"
+#include "solvers/multigrid/multigrid_hierarchy.hpp"
 #include "tests/mesh/shelf.hpp"
 #include "tests/mpi/parted.hpp"
 

@@ -7,12 +7,12 @@
 #include <cmath>
 #include <random>
 
-#include "app/checkpoint.hpp"
 #include "app/failure.hpp"
-#include "app/field_files.hpp"
+#include "app/output/checkpoint.hpp"
+#include "app/output/field_files.hpp"
 #include "kernels/error.hpp"
 #include "mesh/box.hpp"
-#include "mesh/slabs.hpp"
+#include "mesh/parallel/slabs.hpp"
 #include "operators/cell_gradient.hpp"
 #include "physics/monitors.hpp"
 #include "tests/app/output_directory.hpp"

@@ -5,11 +5,11 @@
 #include <cstring>
 #include <numbers>
 
-#include "mesh/gather.hpp"
-#include "physics/classical_fractional_step.hpp"
-#include "physics/exact_fractional_step.hpp"
-#include "physics/flow_fields.hpp"
-#include "physics/flow_monitors.hpp"
+#include "mesh/parallel/gather.hpp"
+#include "physics/flow/classical_fractional_step.hpp"
+#include "physics/flow/exact_fractional_step.hpp"
+#include "physics/flow/flow_fields.hpp"
+#include "physics/flow/flow_monitors.hpp"
 #include "tests/mesh/periodic_boxes.hpp"
 #include "tests/mpi/parallel_flow.hpp"
 

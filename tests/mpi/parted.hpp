@@ -4,7 +4,7 @@
 #include <optional>
 #include <utility>
 
-#include "mesh/mesh_part.hpp"
+#include "mesh/parallel/mesh_part.hpp"
 
 namespace curlew {
 

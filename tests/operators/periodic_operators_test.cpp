@@ -8,7 +8,7 @@
 #include <type_traits>
 
 #include "mesh/box.hpp"
-#include "mesh/periodic.hpp"
+#include "mesh/import/periodic.hpp"
 #include "operators/flux_mass.hpp"
 #include "operators/incidence_operator.hpp"
 #include "operators/interpolation.hpp"

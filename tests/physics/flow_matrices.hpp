@@ -4,7 +4,7 @@
 #include <Eigen/Core>
 #include <vector>
 
-#include "physics/flow_boundary.hpp"
+#include "physics/flow/flow_boundary.hpp"
 #include "tests/mesh/shelf.hpp"
 
 namespace curlew {

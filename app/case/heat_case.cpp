@@ -1,0 +1,123 @@
+// Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
+#include "app/case/heat_case.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <utility>
+
+namespace curlew {
+
+namespace {
+
+constexpr const char* temperature_unit = "K";
+
+void read_time(const Section& root, TimeSettings& time) {
+  const Section section = root.table("time", {.required = true});
+  time.steady = section.boolean("steady").value_or(false);
+  if (time.steady) {
+    refuse_with_steady(section, std::array{"start", "end", "step", "wall_limit"});
+    return;
+  }
+  read_start_and_end(section, time, true);
+  assign(time.step, read_step(section, "step", time, true));
+  time.wall_limit = read_wall_limit(section);
+}
+
+void read_materials(const Section& root, HeatCase& heat_case) {
+  const bool transient = !heat_case.time.steady;
+  for (const auto& [region, section] : root.tables("material")) {
+    MaterialSettings material;
+    material.region = {region, section.location()};
+    assign(
+        material.conductivity,
+        section.number("conductivity", {.required = true, .allowed = Allowed::Positive, .unit = "W/(m K)"}));
+    assign(material.density,
+           section.number("density", {.required = transient, .allowed = Allowed::Positive, .unit = "kg/m3"}));
+    assign(material.heat_capacity,
+           section.number("heat_capacity",
+                          {.required = transient, .allowed = Allowed::Positive, .unit = "J/(kg K)"}));
+    material.source = read_expression(section, "source", {.unit = "W/m3"}, !transient);
+    heat_case.materials.push_back(std::move(material));
+  }
+}
+
+void read_boundaries(const Section& root, HeatCase& heat_case) {
+  enum Type : std::size_t { Temperature, HeatFlux, Insulated, Convection };
+  const std::array<std::string, 4> types = {"temperature", "heat-flux", "insulated", "convection"};
+  const bool steady = heat_case.time.steady;
+  for (const auto& [patch, section] : root.tables("boundary")) {
+    BoundarySettings boundary{{patch, section.location()}, {}};
+    const auto type = section.choice("type", types, {.required = true});
+    if (!type) {
+      section.ignore_others();  // they belong to a type that is not known
+    } else if (*type == Temperature) {
+      boundary.condition = FixedTemperatureSettings{
+          read_expression(section, "value", {.required = true, .unit = temperature_unit}, steady)};
+    } else if (*type == HeatFlux) {
+      boundary.condition =
+          HeatFluxSettings{read_expression(section, "value", {.required = true, .unit = "W/m2"}, steady)};
+    } else if (*type == Convection) {
+      boundary.condition = ConvectionSettings{
+          read_expression(section, "coefficient",
+                          {.required = true, .allowed = Allowed::NonNegative, .unit = "W/(m2 K)"}, steady),
+          read_expression(section, "ambient", {.required = true, .unit = temperature_unit}, steady)};
+    }
+    heat_case.boundaries.push_back(std::move(boundary));
+  }
+}
+
+}  // namespace
+
+const ModelOffer& heat_offer() {
+  static const ModelOffer offer{{{"temperature", "K", 1}, {"gradient", "K/m", 3}, {"heat_flux", "W/m2", 3}},
+                                1,
+                                {"temperature", "W", "W/m"},
+                                {"probe", "line", "extrema", "average", "flux"}};
+  return offer;
+}
+
+HeatCase read_heat_case(const CaseFile& file, Location location, const std::filesystem::path& folder,
+                        Diagnostics& diagnostics) {
+  const Section root = file.root();
+  HeatCase heat_case;
+  read_model_type(root, diagnostics);
+  const std::array<std::string, 2> schemes = {"crank-nicolson", "backward-euler"};
+  assign(heat_case.scheme, root.table("model").choice("scheme", schemes));
+  read_time(root, heat_case.time);
+  const bool steady = heat_case.time.steady;
+  static_cast<CaseSettings&>(heat_case) =
+      read_case_settings(root, std::move(location), folder, heat_offer(), steady, diagnostics);
+  // A steady state does not depend on where it starts.
+  const Section initial = root.table("initial", {.required = !steady});
+  assign(heat_case.initial_temperature,
+         initial.expression("temperature", {.required = !steady, .unit = temperature_unit}));
+  read_materials(root, heat_case);
+  read_boundaries(root, heat_case);
+  read_solver(root, "temperature", heat_case.solver);
+  file.finish();
+  return heat_case;
+}
+
+HeatCase read_heat_case(const std::filesystem::path& path, std::span<const std::string> overrides,
+                        Diagnostics& diagnostics) {
+  const CaseFile file(path, overrides, diagnostics);
+  return read_heat_case(file, {path.string(), 1}, path.parent_path(), diagnostics);
+}
+
+void check_names_against_mesh(const HeatCase& heat_case, std::span<const std::string> patch_names,
+                              std::span<const std::string> region_names, Diagnostics& diagnostics) {
+  const MeshNames names(patch_names, region_names, diagnostics);
+  std::vector<NamedReference> patches, regions;
+  for (const BoundarySettings& boundary : heat_case.boundaries) patches.push_back(boundary.patch);
+  for (const MaterialSettings& material : heat_case.materials) regions.push_back(material.region);
+  for (const NamedReference& patch : patches) names.check_patch(patch);
+  for (const NamedReference& region : regions) names.check_region(region);
+  names.check_monitors(heat_case.monitors);
+  names.require_all_patches(patches, heat_case.location,
+                            "a condition (type = \"insulated\" where no heat passes)");
+  names.require_all_regions(regions, heat_case.location,
+                            "a conductivity, in transient cases density and heat_capacity too");
+}
+
+}  // namespace curlew

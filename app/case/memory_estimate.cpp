@@ -1,0 +1,186 @@
+// Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
+#include "app/case/memory_estimate.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+
+#include "kernels/bfloat16.hpp"
+#include "kernels/error.hpp"
+#include "kernels/memory_use.hpp"
+#include "kernels/tensor3.hpp"
+#include "kernels/vector4.hpp"
+#include "mesh/node_graph.hpp"
+#include "operators/face_matrix.hpp"
+#include "physics/flow/time_schemes.hpp"
+#include "physics/momentum/tangential_approximate_inverse.hpp"
+#include "solvers/solution_history.hpp"
+
+namespace curlew {
+
+namespace {
+
+constexpr std::size_t number = sizeof(Real), vector = sizeof(Vector3), tensor = sizeof(Tensor3);
+constexpr std::size_t rounded_number = sizeof(float), rounded_vector = sizeof(Vector4<float>);
+
+std::size_t count(const auto& range) {
+  return at(range.size());
+}
+
+/// What sums and the numbers of iterations take, about.
+constexpr std::size_t sums = 16384;
+/// How many vectors in single precision a SolutionHistory keeps: changes, and a residual.
+constexpr std::size_t history = solution_history_depth + 1;
+
+std::size_t averages_of(const CaseSettings& settings) {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(settings.monitors, [](const MonitorSettings& monitor) {
+        return std::holds_alternative<TimeAverageSettings>(monitor.what);
+      }));
+}
+
+/// A multigrid hierarchy for a matrix of that many entries off the diagonal, which is known only when it is
+/// made. Of what was seen, on the coarser levels are up to 4 entries and 0.2 unknowns for each of the finest,
+/// and prolongations have 3 entries a row. `of_unknown`: bytes of its fields.
+std::size_t bytes_of_multigrid(std::size_t unknowns, std::size_t entries,
+                               std::size_t of_unknown = 4 * rounded_number) {
+  const std::size_t of_levels = (entries + 4 * unknowns) * (sizeof(Index) + sizeof(BFloat16)),
+                    of_transfers = 6 * unknowns * (sizeof(Index) + rounded_number);
+  const std::size_t fields = unknowns * 6 / 5 * (of_unknown + rounded_number + 3 * sizeof(Index));
+  return of_levels + of_transfers + fields + unknowns * number;
+}
+
+std::size_t bytes_of(const HeatCase& settings, const Mesh& mesh) {
+  const NodeGraph graph(mesh.topology());
+  std::size_t tables = graph.neighbours_of_node().bytes() + count(graph.pairs()) * number;
+  if (settings.solver.preconditioner == Preconditioning::Multigrid) {
+    tables += bytes_of_multigrid(count(mesh.topology().nodes()), count(graph.pairs()));
+  }
+  // The model's fields, those of conjugate gradients and of their preconditioner; a mark per node.
+  std::size_t per_node = (12 + 5 + 1) * number + 1;
+  if (!settings.time.steady) per_node += history * rounded_number;
+  const std::size_t patches = count(mesh.topology().boundary_faces()) * 2 * number;
+  return tables + patches + count(mesh.topology().nodes()) * per_node;
+}
+
+/// Whether viscosity will reach so far that momentum's preconditioner, or the streamfunction's, has another
+/// part between nodes: a guess from the sizes of cells that is right but for steps within a factor of about
+/// four of those from which on it has.
+bool expects_correction_between_nodes(const FlowCase& settings, const Mesh& mesh) {
+  const bool exact = settings.method == FlowMethod::ExactFractionalStep;
+  if ((exact ? settings.flow.streamfunction_preconditioning : settings.flow.momentum_preconditioning) !=
+      Preconditioning::Multigrid)
+    return false;
+  if (stage_count(settings.flow.scheme) > 0) return false;  // explicit viscosity
+  const Real step = settings.time.courant ? settings.time.max_step.value_or(0) : settings.time.step;
+  const Real reach = settings.flow.viscosity * step;  // [m2]
+  const Real power = 2 / static_cast<Real>(mesh.topology().dimension());
+  const auto is_reached = [&](Real volume) { return reach > (exact ? 0.5 : 2) * std::pow(volume, power); };
+  const std::span<const Real> volumes = mesh.geometry().cell_volumes().host();
+  return 2 * std::ranges::count_if(volumes, is_reached) > std::ssize(volumes);
+}
+
+std::size_t bytes_of(const FlowCase& settings, const Mesh& mesh) {
+  const Topology& t = mesh.topology();
+  const bool exact = settings.method == FlowMethod::ExactFractionalStep;
+  const std::size_t averages = averages_of(settings);
+
+  std::size_t tables = t.faces_of_cell().bytes() + t.cells_of_face().bytes();
+  tables += t.faces_of_cell().bytes() + t.faces_of_cell().entries() * number;  // the pressure's matrix
+  const FaceStencil stencil(t);                                                // momentum's two matrices
+  tables += stencil.faces_of_face().bytes();
+  tables += 2 * stencil.faces_of_face().entries() * (number + rounded_number);
+  const bool inverts =
+      settings.flow.momentum_preconditioning != Preconditioning::None && has_only_simplices(mesh);
+  if (inverts) tables += count(t.faces()) * 2 * at(t.dimension() + 1) * (sizeof(Index) + rounded_number);
+  if (settings.flow.pressure_preconditioning == Preconditioning::Multigrid) {
+    tables += bytes_of_multigrid(count(t.cells()), t.faces_of_cell().entries());
+  }
+  const bool reaches_far = expects_correction_between_nodes(settings, mesh);
+  if (reaches_far && !exact) {
+    tables += bytes_of_multigrid(count(t.nodes()), count(NodeGraph(t).pairs()), 5 * rounded_vector);
+    tables += count(t.nodes()) * 2 * rounded_vector + count(t.faces()) * rounded_number;
+    tables += 2 * t.nodes_of_face().bytes();
+    tables += 126 * 126 * rounded_number;  // the inverse on the coarsest level
+  }
+  if (exact) tables += t.edges_of_face().bytes() + t.faces_of_edge().bytes();
+  const bool by_multigrid =
+      exact && settings.flow.streamfunction_preconditioning == Preconditioning::Multigrid;
+  if (by_multigrid) {
+    const std::size_t pairs = count(NodeGraph(t).pairs());
+    const std::size_t value = t.dimension() == 2 ? rounded_number : rounded_vector;
+    tables += bytes_of_multigrid(count(t.nodes()), pairs, 5 * value) + count(t.nodes()) * 2 * value;
+    tables += t.nodes_of_edge().bytes() + t.edges_of_node().bytes() + count(t.edges()) * value;
+    tables += stencil.faces_of_face().entries() * rounded_number + count(t.faces()) * 2 * rounded_number;
+    tables += count(t.edges()) * (6 * rounded_number + 1);
+    if (reaches_far) {
+      tables += bytes_of_multigrid(count(t.nodes()), pairs, 5 * value) + count(t.nodes()) * value;
+      tables +=
+          2 * (count(t.edges()) + count(t.faces())) * rounded_number + count(t.cells()) * rounded_vector;
+      tables += 126 * 126 * rounded_number;  // the inverse on the coarsest level
+    }
+  }
+
+  std::size_t per_cell = vector + number;    // geometry
+  per_cell += 3 * number + number + vector;  // three levels of time; pressure and velocity
+  per_cell += 3 * vector;                    // momentum
+  if (upwinds(settings.flow)) per_cell += 2 * vector + tensor;
+  per_cell += 11 * number + sizeof(Index);        // projection
+  per_cell += number;                             // the method's
+  per_cell += number + history * rounded_number;  // its guesses
+  per_cell += averages * number;
+  per_cell += 2 * tensor + vector;            // the velocity at centroids, where it is written
+  std::size_t per_face = 2 * vector;          // geometry
+  per_face += 3 * (3 * number + 2 * vector);  // three levels of time
+  per_face += 5 * number + vector + 1;        // forces
+  per_face += stage_count(settings.flow.scheme) * 2 * number;
+  if (settings.flow.mean_flow) {  // its path, and a level for what a unit force does
+    per_face += number + 3 * number + 2 * vector;
+    per_cell += number;
+  }
+  per_face += number + 3 * vector;  // momentum
+  if (upwinds(settings.flow)) per_face += vector;
+  per_face += vector + sizeof(Vector4<Real>) + 7 * rounded_vector + 6 * rounded_number + 1;  // its solvers
+  if (inverts) per_face += rounded_vector;
+  // And their guesses: those of convection are of its first solve alone where momentum's condenses it, those
+  // of velocities where the streamfunction's gives them. All share one residual.
+  const bool condenses = exact || stage_count(settings.flow.scheme) > 0 || settings.flow.viscosity == 0;
+  constexpr std::size_t depth = solution_history_depth;
+  per_face += ((exact ? 0 : depth) + depth + (condenses ? depth : 1) + 1) * 3 * rounded_number;
+  per_face += number;                                                           // projection
+  if (!exact && stage_count(settings.flow.scheme) > 0) per_face += 4 * number;  // its solve in the norm of M
+  if (exact) {                                                                  // the streamfunction's
+    per_face += 4 * number + 3 * vector + 7 * rounded_vector + (2 + 3 * history) * rounded_number;
+  }
+  if (by_multigrid) per_face += 3 * rounded_vector + 2 * rounded_number;  // tangential velocities
+  per_face += averages * vector;
+  if (settings.time.steady) per_face += vector;  // the velocity of the step before
+  const std::size_t per_edge = exact ? 4 * number + (6 + history) * rounded_number + 1 : 0;
+  tables += count(t.boundary_faces()) * (2 * number + vector);  // what the boundary gives
+  return tables + count(t.cells()) * per_cell + count(t.faces()) * per_face + count(t.edges()) * per_edge;
+}
+
+}  // namespace
+
+std::size_t device_bytes(const LoadedCase& loaded) {
+  return std::visit([&](const auto& settings) { return sums + bytes_of(settings, *loaded.mesh); },
+                    loaded.settings);
+}
+
+void require_device_memory(const Executor& executor, const LoadedCase& loaded) {
+  if (executor.space() == MemorySpace::Host) return;
+  const std::size_t needed = device_bytes(loaded), free = device_memory(executor.space()).free;
+  if (needed <= free) return;
+  const double cells = static_cast<double>(loaded.mesh->topology().cells().size());
+  const double per_cell = static_cast<double>(needed) / cells;
+  throw InputError(
+      fmt::format("the run needs {:.3g} GB of the device's memory, {:.0f} bytes per cell, and {:.3g} GB are "
+                  "free: a mesh of "
+                  "this kind may have {:.3g} cells, this one has {:.3g}; use a smaller mesh or --backend cpu",
+                  1e-9 * static_cast<double>(needed), per_cell, 1e-9 * static_cast<double>(free),
+                  static_cast<double>(free) / per_cell, cells));
+}
+
+}  // namespace curlew

@@ -1,0 +1,155 @@
+// Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
+#include "app/output/csv_writer.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+
+#include "app/files/atomic_file.hpp"
+#include "kernels/error.hpp"
+
+namespace curlew {
+
+namespace {
+
+/// As CSV has it (RFC 4180): in quotes where a comma or a quote would be taken for CSV's own.
+std::string cell(const std::string& name) {
+  if (name.find_first_of(",\"\r\n") == std::string::npos) return name;
+  std::string quoted(1, '"');
+  for (const char c : name) quoted.append(c == '"' ? 2 : 1, c);
+  quoted.push_back('"');
+  return quoted;
+}
+
+std::string names_line(const std::vector<CsvColumn>& columns) {
+  std::string line;
+  for (const CsvColumn& column : columns) {
+    if (!line.empty()) line += ',';
+    line += cell(column.name);
+  }
+  return line + "\n";
+}
+
+std::string units_of(const std::vector<CsvColumn>& columns) {
+  std::string text;
+  for (const CsvColumn& column : columns) {
+    text += fmt::format("{}{} [{}]", text.empty() ? "" : ", ", column.name, column.unit);
+  }
+  return text;
+}
+
+std::string head(const std::vector<CsvColumn>& columns) {
+  return fmt::format("# units: {}\n{}", units_of(columns), names_line(columns));
+}
+
+void append_row(std::string& text, std::span<const double> row) {
+  for (std::size_t k = 0; k < row.size(); ++k) {
+    fmt::format_to(std::back_inserter(text), "{}{}", k == 0 ? "" : ",", row[k]);
+  }
+  text += '\n';
+}
+
+/// The rows with time <= restart_time of what a CSV file holds; a last line that a kill cut short is none.
+std::string kept_rows(std::string_view rows, std::size_t time_column, double restart_time) {
+  std::string kept;
+  for (std::size_t end; (end = rows.find('\n')) != std::string_view::npos; rows.remove_prefix(end + 1)) {
+    std::string_view row = rows.substr(0, end + 1);
+    std::size_t at = 0;
+    for (std::size_t column = 0; column < time_column && at != std::string_view::npos; ++column) {
+      at = row.find(',', at);
+      if (at != std::string_view::npos) ++at;
+    }
+    if (at == std::string_view::npos) continue;
+    if (std::strtod(std::string(row.substr(at)).c_str(), nullptr) <= restart_time) kept += row;
+  }
+  return kept;
+}
+
+/// The numbers of the last of such rows.
+std::vector<double> numbers_of_last_row(const std::string& rows) {
+  std::vector<double> numbers;
+  if (rows.empty()) return numbers;
+  const std::size_t before = rows.rfind('\n', rows.size() - 2);
+  std::istringstream row(rows.substr(before == std::string::npos ? 0 : before + 1));
+  for (std::string number; std::getline(row, number, ',');)
+    numbers.push_back(std::strtod(number.c_str(), nullptr));
+  return numbers;
+}
+
+std::string text_of(const std::filesystem::path& path) {
+  std::stringstream text;
+  text << std::ifstream(path).rdbuf();
+  return std::move(text).str();
+}
+
+}  // namespace
+
+void require_same_columns(const std::filesystem::path& path, const std::vector<CsvColumn>& columns) {
+  if (!std::filesystem::exists(path) || text_of(path).starts_with(head(columns))) return;
+  throw InputError(
+      fmt::format("cannot continue '{}': its columns and units are not those of this run, which are '{}'; "
+                  "remove the file "
+                  "or choose another output directory",
+                  path.string(), units_of(columns)));
+}
+
+CsvWriter::CsvWriter(const std::filesystem::path& path, std::vector<CsvColumn> columns,
+                     std::optional<double> restart_time)
+    : path_(path), columns_(std::move(columns)) {
+  const bool continues = restart_time && std::filesystem::exists(path_);
+  if (continues) {
+    const auto time = std::ranges::find(columns_, "time", &CsvColumn::name);
+    REQUIRE(time != columns_.end(), fmt::format("'{}' has no column 'time' to restart by", path_.string()));
+    require_same_columns(path_, columns_);
+    const std::string text = text_of(path_), start = head(columns_);
+    const std::string rows = kept_rows(std::string_view(text).substr(start.size()),
+                                       static_cast<std::size_t>(time - columns_.begin()), *restart_time);
+    write_file_atomically(path_, start + rows);
+    last_row_ = numbers_of_last_row(rows);
+  }
+  file_.reset(std::fopen(path_.c_str(), continues ? "abe" : "wbe"));
+  if (file_ == nullptr) fail();
+  if (!continues) write(head(columns_));
+}
+
+void CsvWriter::write_row(std::span<const double> row) {
+  REQUIRE(row.size() == columns_.size(),
+          fmt::format("a row of '{}' has {} numbers, got {}", path_.string(), columns_.size(), row.size()));
+  std::string line;
+  append_row(line, row);
+  write(line);
+}
+
+void CsvWriter::write(const std::string& text) {
+  if (std::fwrite(text.data(), 1, text.size(), file_.get()) != text.size() || std::fflush(file_.get()) != 0)
+    fail();
+}
+
+void CsvWriter::fail() const {
+  throw FileError(fmt::format("cannot write '{}': {}", path_.string(), std::strerror(errno)));
+}
+
+void write_csv(const std::filesystem::path& path, double time, const std::vector<CsvColumn>& columns,
+               std::span<const double> values) {
+  REQUIRE(!columns.empty() && values.size() % columns.size() == 0,
+          fmt::format("'{}': {} values do not make rows of {} columns", path.string(), values.size(),
+                      columns.size()));
+  std::string text =
+      fmt::format("# time = {} s; units: {}\n{}", time, units_of(columns), names_line(columns));
+  for (; !values.empty(); values = values.subspan(columns.size()))
+    append_row(text, values.first(columns.size()));
+  write_file_atomically(path, text);
+}
+
+std::vector<CsvColumn> field_columns(const std::string& name, const std::string& unit, int components) {
+  if (components == 1) return {{name, unit}};
+  return {{name + "_x", unit}, {name + "_y", unit}, {name + "_z", unit}};
+}
+
+}  // namespace curlew

@@ -1,0 +1,96 @@
+// Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "app/case/case_settings.hpp"
+#include "app/simulation/schedule.hpp"
+#include "physics/flow/incompressible_flow.hpp"
+#include "physics/monitors.hpp"
+
+namespace curlew {
+
+/// What the monitors of a run look at. They ask only for what they need when it is due, and several may ask
+/// for the same: costly values should be kept until the next step.
+class Snapshot {
+ public:
+  virtual ~Snapshot() = default;
+  /// A field that the model offers, on the host; of a rank's part of a mesh with its ghosts.
+  virtual FieldSnapshot field(const std::string& name) = 0;
+  /// The same with all that makes it better at points.
+  virtual FieldSnapshot field_at_points(const std::string& name) { return field(name); }
+  /// The model's flow out of the domain, one number per patch of the mesh.
+  virtual std::span<const Real> patch_flows() = 0;
+};
+
+/// What the monitors of a flow look at besides.
+class FlowSnapshot : public Snapshot {
+ public:
+  virtual Real density() = 0;  ///< [kg/m3]
+  /// One entry per boundary face of the mesh that results are shown on.
+  virtual const IncompressibleFlow::BoundaryForces& boundary_forces() = 0;
+  virtual IncompressibleFlow::EnergyBudget energy_budget() = 0;
+};
+
+/// The monitors of a run and their CSV files in the output directory: NAME.csv with a row a time, for lines
+/// NAME_<step>.csv. On several ranks all calls are made by all ranks together; all know the values, rank 0
+/// writes the files.
+class MonitorFiles {
+ public:
+  /// Touches no file yet. `start` [s]: of the run, from which intervals count. The mesh must outlive it.
+  /// Throws InputErrors for all points outside the mesh and all regions and patches that it does not have.
+  MonitorFiles(const Mesh& mesh, std::span<const MonitorSettings> settings, Real start,
+               const std::filesystem::path& directory);
+  ~MonitorFiles();
+
+  /// Throws as require_same_columns() does for a file that a restart would continue.
+  void require_continuable() const;
+  /// Creates the files in the directory, which is there, or where a run goes on from `restart` continues
+  /// them; those of lines that this run replaces are removed. To be called before write(). Throws as
+  /// CsvWriter does.
+  void open(const std::optional<Moment>& restart = std::nullopt);
+
+  /// To be called for every state of the run, the initial one included; a steady run has one. Writes what is
+  /// due, at the end of the run everything; throws as CsvWriter does. `fields_are_written`: this is an output
+  /// time, when lines without a schedule of their own are due.
+  void write(const Moment& moment, bool fields_are_written, Snapshot& snapshot, bool at_end = false);
+
+  /// Of a run that was at its end when it went on: writes what write() would have written there and what is
+  /// not there yet.
+  void write_missing(const Moment& moment, Snapshot& snapshot);
+
+  /// The present value of "MONITOR.COLUMN". Throws InputError for one that is not there, naming those that
+  /// are.
+  double value(const std::string& column, Snapshot& snapshot) const { return find(column)(snapshot); }
+  /// Throws InputErrors where value() would throw.
+  void require(const NamedReference& column) const;
+
+  /// What was last written, at a restart by the runs before it, by monitor and column (lines, which are
+  /// tables, left out).
+  const std::map<std::string, std::map<std::string, double>>& last_values() const { return last_values_; }
+
+ private:
+  struct Monitor;
+
+  bool writes() const;  // this rank
+  void write(Monitor& monitor, const Moment& moment, Snapshot& snapshot);
+  /// Whether a monitor's values at a moment are there already; on the rank that writes.
+  bool has(const Monitor& monitor, const Moment& moment) const;
+  std::function<double(Snapshot&)> find(const std::string& column) const;
+  /// Takes a row of a monitor's file, with the time, for what was last written.
+  void remember(const Monitor& monitor, std::span<const double> row);
+
+  Real start_;  // [s]
+  std::filesystem::path directory_;
+  const Communicator& ranks_;
+  std::vector<Monitor> monitors_;
+  std::map<std::string, std::map<std::string, double>> last_values_;
+};
+
+}  // namespace curlew

@@ -1,0 +1,410 @@
+// Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
+#include "app/simulation/flow_simulation.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <utility>
+
+#include "app/failure.hpp"
+#include "kernels/error.hpp"
+#include "kernels/reduction.hpp"
+#include "kernels/vector_kernels.hpp"
+#include "mesh/parallel/slabs.hpp"
+#include "physics/flow/flow_fields.hpp"
+#include "physics/flow/flow_monitors.hpp"
+
+namespace curlew {
+
+namespace {
+
+// Names in a checkpoint beside those of the flow itself.
+constexpr const char* last_step_name = "run.last_step";
+constexpr const char* detector_prefix = "run.steady.";
+constexpr const char* detected_name = "run.steady.quantity";
+constexpr const char* average_prefix = "run.average.";
+
+// What residuals.csv tells of, whether a scheme has such a solve or not: one table for all of them.
+std::array<const char*, 3> solve_names(FlowMethod method) {
+  const bool exact = method == FlowMethod::ExactFractionalStep;
+  return {exact ? "streamfunction" : "momentum", "tangential", "pressure"};
+}
+
+struct NormOnFace {
+  View<Face, const Vector3> v;
+  CURLEW_HOST_DEVICE Real operator()(Id<Face> f) const { return norm(v[f]); }
+};
+
+struct DistanceOnFace {
+  View<Face, const Vector3> v, w;
+  CURLEW_HOST_DEVICE Real operator()(Id<Face> f) const { return norm(v[f] - w[f]); }
+};
+
+/// The present state of a flow on the host; fields are made when first asked for.
+class PresentFlow final : public FlowSnapshot {
+ public:
+  /// `centroid_velocity` is made where there is none and somebody sees the velocity.
+  PresentFlow(const IncompressibleFlow& flow, const std::vector<FlowSimulation::FlowAverage>& averages,
+              std::optional<CentroidVelocity>& centroid_velocity)
+      : flow_(flow), averages_(averages), centroid_velocity_(centroid_velocity) {}
+
+  FieldSnapshot field(const std::string& name) override {
+    if (const auto known = fields_.find(name); known != fields_.end()) return view(known->second);
+    return view(fields_.emplace(name, make(name)).first->second);
+  }
+
+  FieldSnapshot field_at_points(const std::string& name) override {
+    const FieldSnapshot values = field(name);
+    if (name == "velocity") {
+      if (velocity_gradient_.empty()) velocity_gradient_ = gradient(flow_.face_velocity()).to_host();
+      return LinearCellVectors{std::get<View<Cell, const Vector3>>(values), view(velocity_gradient_)};
+    }
+    if (name == "pressure") {
+      const auto pressure = std::get<View<Cell, const Real>>(values);
+      if (pressure_gradient_.empty()) {
+        pressure_gradient_ = least_squares_gradient(
+            flow_.mesh(), {pressure.data(), at(flow_.mesh().topology().cells().size())});
+      }
+      return LinearCellScalars{pressure, view(pressure_gradient_)};
+    }
+    return values;
+  }
+
+  std::span<const Real> patch_flows() override {
+    if (patch_flows_.empty()) {
+      const Mesh& mesh = flow_.mesh();
+      const std::vector<Patch>& shown = mesh.unfolded().topology().patches();
+      const std::vector<Real> flows = patch_outflows(mesh, flow_.flux());
+      patch_flows_.assign(shown.size(), 0);  // nothing leaves through periodic ones
+      for (std::size_t p = 0; p < flows.size(); ++p) {
+        const auto place = std::ranges::find(shown, mesh.topology().patches()[p].name, &Patch::name);
+        patch_flows_[static_cast<std::size_t>(place - shown.begin())] = flows[p];
+      }
+    }
+    return patch_flows_;
+  }
+  Real density() override { return flow_.settings().density; }
+  const IncompressibleFlow::BoundaryForces& boundary_forces() override {
+    if (!forces_) {
+      const Mesh& mesh = flow_.mesh();
+      const Range<Face> shown = mesh.unfolded().topology().boundary_faces();
+      const auto& own = forces_of_flow();
+      forces_.emplace();
+      forces_->pressure.resize(at(shown.size()));
+      forces_->viscous.resize(at(shown.size()));
+      for (const Id<Face> f : mesh.topology().boundary_faces()) {
+        const std::size_t b = at(f.value() - mesh.topology().boundary_faces().first());
+        const std::size_t place = at(mesh.unfolded_face(f).value() - shown.first());
+        forces_->pressure[place] = own.pressure[b];
+        forces_->viscous[place] = own.viscous[b];
+      }
+    }
+    return *forces_;
+  }
+  IncompressibleFlow::EnergyBudget energy_budget() override { return flow_.energy_budget(); }
+
+ private:
+  /// One entry per boundary face of the flow's own mesh.
+  const IncompressibleFlow::BoundaryForces& forces_of_flow() {
+    if (!forces_of_flow_) forces_of_flow_ = flow_.boundary_forces();
+    return *forces_of_flow_;
+  }
+
+  struct NodeValues {
+    std::vector<Real> values;
+  };
+  using Values = std::variant<NodeValues, std::vector<Real>, std::vector<Vector3>>;
+
+  template <class T>
+  static View<Cell, const T> view(const std::vector<T>& values) {
+    return View<Cell, const T>(values.data(), static_cast<Index>(values.size()));
+  }
+  static FieldSnapshot view(const Values& values) {
+    if (const auto* at_nodes = std::get_if<NodeValues>(&values)) {
+      return View<Node, const Real>(at_nodes->values.data(), static_cast<Index>(at_nodes->values.size()));
+    }
+    if (const auto* scalars = std::get_if<std::vector<Real>>(&values)) return view(*scalars);
+    return view(std::get<std::vector<Vector3>>(values));
+  }
+
+  Field<Cell, Tensor3> gradient(const Field<Face, Vector3>& face_velocity) const {
+    return velocity_gradient(flow_.mesh(), face_velocity);
+  }
+
+  std::vector<Vector3> at_centroids(const Field<Face, Vector3>& face_velocity) const {
+    if (!centroid_velocity_) centroid_velocity_.emplace(face_velocity.executor(), flow_.mesh());
+    return (*centroid_velocity_)(face_velocity).to_host();
+  }
+
+  std::vector<Real> in_pascal(const DualCochain<Cell>& pressure) {
+    std::vector<Real> values = pressure.to_host();
+    for (Real& p : values) p *= density();
+    return values;
+  }
+
+  /// Means are no numbers before there is anything to average.
+  template <class T>
+  static std::vector<T> nan_before_its_begin(const FlowSimulation::FlowAverage& average,
+                                             std::vector<T> means) {
+    if (average.face_velocity.duration() == 0) {
+      for (T& mean : means) mean *= std::numeric_limits<Real>::quiet_NaN();
+    }
+    return means;
+  }
+
+  Values make(const std::string& name) {
+    const Mesh& mesh = flow_.mesh();
+    if (name == "velocity") return at_centroids(flow_.face_velocity());
+    if (name == "pressure") return in_pascal(flow_.pressure());
+    if (name == "vorticity") return vorticity(gradient(flow_.face_velocity())).to_host();
+    if (name == "q_criterion") return q_criterion(gradient(flow_.face_velocity())).to_host();
+    if (name == "divergence") return divergence(mesh, flow_.flux()).to_host();
+    if (name == "wall_shear_stress" || name == "y_plus") {
+      WallFriction friction = wall_friction(mesh, flow_.settings(), forces_of_flow());
+      if (name == "y_plus") return std::move(friction.y_plus);
+      return std::move(friction.shear_stress);
+    }
+    if (name == "streamfunction") return NodeValues{streamfunction(mesh, flow_.flux().to_host())};
+    for (const auto& average : averages_) {
+      if (name == average.name + "_velocity")
+        return nan_before_its_begin(average, at_centroids(average.face_velocity.mean()));
+      if (name == average.name + "_pressure")
+        return nan_before_its_begin(average, in_pascal(average.pressure.mean()));
+      if (name == average.name + "_vorticity") {
+        return nan_before_its_begin(average, vorticity(gradient(average.face_velocity.mean())).to_host());
+      }
+    }
+    throw Error("a flow has no field '" + name + "'");
+  }
+
+  const IncompressibleFlow& flow_;
+  const std::vector<FlowSimulation::FlowAverage>& averages_;
+  std::optional<CentroidVelocity>& centroid_velocity_;
+  std::map<std::string, Values> fields_;
+  std::vector<Tensor3> velocity_gradient_;  // [1/s]
+  std::vector<Vector3> pressure_gradient_;  // [Pa/m]
+  std::vector<Real> patch_flows_;           // [m3/s]
+  std::optional<IncompressibleFlow::BoundaryForces> forces_of_flow_, forces_;
+};
+
+/// Values whose names begin with `prefix`, without it.
+template <class T>
+std::map<std::string, T> with_prefix(const std::map<std::string, T>& values, const std::string& prefix) {
+  std::map<std::string, T> result;
+  for (const auto& [name, value] : values) {
+    if (name.starts_with(prefix)) result[name.substr(prefix.size())] = value;
+  }
+  return result;
+}
+
+}  // namespace
+
+FlowStepReport start_flow(IncompressibleFlow& flow, const FlowCase& settings) {
+  const Real time = settings.time.start;
+  if (settings.initial_file) {
+    const std::string path = settings.initial_file->string();
+    const Domain& domain = flow.mesh().domain();
+    const Checkpoint earlier = read_checkpoint(*settings.initial_file, domain.communicator());
+    together(domain.communicator(), [&] {
+      require_checkpoint_of(flow_method_names[at(int(settings.method))], flow.mesh().unfolded(), earlier,
+                            path);
+    });
+    const std::vector<Real> slab = earlier.arrays.at("flux").values(),
+                            flux = from_slabs<Face>(domain, std::span(slab));
+    return flow.start(std::span(flux), time);
+  }
+  if (settings.initial_velocity) return flow.start(*settings.initial_velocity, time);
+  const auto zero = std::make_shared<const Expression>(0);
+  return flow.start(ComponentVector({zero, zero, zero}), time);
+}
+
+FlowSimulation::FlowSimulation(FlowCase settings, std::unique_ptr<IncompressibleFlow> flow)
+    : settings_(std::move(settings)),
+      flow_(std::move(flow)),
+      control_(settings_.time),
+      detector_(settings_.time.tolerance) {
+  for (const MonitorSettings& monitor : settings_.monitors) {
+    if (const auto* average = std::get_if<TimeAverageSettings>(&monitor.what)) {
+      const Real start = std::max(average->start.value_or(settings_.time.start), settings_.time.start);
+      averages_.push_back({monitor.name, start, average->fields, TimeAverage(flow_->face_velocity()),
+                           TimeAverage(flow_->pressure())});
+    }
+  }
+  if (watches("velocity")) {
+    const auto& velocity = flow_->face_velocity();
+    previous_velocity_.emplace(velocity.executor(), velocity.extent(), "previous velocity", "m/s");
+  }
+}
+
+std::optional<Real> FlowSimulation::end_time() const {
+  return settings_.time.steady ? std::nullopt : std::optional(settings_.time.end);
+}
+
+bool FlowSimulation::watches(const std::string& quantity) const {
+  return settings_.time.steady && settings_.time.quantity == quantity;
+}
+
+std::optional<NamedReference> FlowSimulation::watched() const {
+  return watched_column(settings_.time);
+}
+
+void FlowSimulation::start() {
+  report_ = start_flow(*flow_, settings_);
+}
+
+Checkpoint FlowSimulation::checkpoint() const {
+  Checkpoint checkpoint = make_checkpoint(model(), mesh(), flow_->state());
+  checkpoint.numbers[last_step_name] = control_.last();
+  for (const auto& [name, value] : detector_.state()) checkpoint.numbers[detector_prefix + name] = value;
+  checkpoint.texts[detected_name] = settings_.time.quantity;
+  for (const FlowAverage& average : averages_) {
+    const std::string prefix = average_prefix + average.name;
+    checkpoint.numbers[prefix] = average.face_velocity.duration();
+    checkpoint.numbers[prefix + ".start"] = average.start;
+    const Domain& domain = flow_->mesh().domain();
+    checkpoint.arrays[prefix + ".face_velocity"] = StateArray<Real>(
+        slab_size<Face>(domain, 3), [&] { return numbers_in_slabs(domain, average.face_velocity.mean()); });
+    if (!average.has_pressure()) continue;
+    checkpoint.arrays[prefix + ".pressure"] = StateArray<Real>(
+        slab_size<Cell>(domain), [&] { return numbers_in_slabs(domain, average.pressure.mean()); });
+  }
+  return checkpoint;
+}
+
+bool FlowSimulation::FlowAverage::has_pressure() const {
+  return std::ranges::find(fields, "pressure", &FieldDescription::name) != fields.end();
+}
+
+std::vector<std::string> FlowSimulation::resume(const Checkpoint& checkpoint, const std::string& path) {
+  require_checkpoint_of(model(), mesh(), checkpoint, path);
+  try {
+    flow_->resume(state_in(checkpoint));
+  } catch (const InputError& error) {
+    throw InputError(fmt::format("{}: {}", path, error.what()));
+  }
+  control_.resume(checkpoint.numbers.at(last_step_name));
+  if (checkpoint.texts.at(detected_name) == settings_.time.quantity)
+    detector_.resume(with_prefix(checkpoint.numbers, detector_prefix));
+  std::vector<std::string> notes;
+  for (FlowAverage& average : averages_) {
+    if (average.start >= checkpoint.time) continue;
+    const std::string prefix = average_prefix + average.name;
+    const auto duration = checkpoint.numbers.find(prefix), start = checkpoint.numbers.find(prefix + ".start");
+    if (duration == checkpoint.numbers.end() || start == checkpoint.numbers.end() ||
+        start->second != average.start ||
+        (average.has_pressure() && !checkpoint.arrays.contains(prefix + ".pressure"))) {
+      notes.push_back(
+          fmt::format("{}: the checkpoint has no means from {:.9g} s on of the fields of "
+                      "[monitor.{}], which begins at {:.9g} s instead",
+                      path, average.start, average.name, checkpoint.time));
+      continue;
+    }
+    const auto resumed = [&](auto& mean_in_time, const std::string& name) {
+      auto mean = alike(mean_in_time.mean());
+      numbers_from_slabs(flow_->mesh().domain(), checkpoint.arrays.at(prefix + name).values(), mean);
+      mean_in_time.resume(duration->second, mean);
+    };
+    resumed(average.face_velocity, ".face_velocity");
+    if (average.has_pressure()) resumed(average.pressure, ".pressure");
+  }
+  return notes;
+}
+
+bool FlowSimulation::finished() const {
+  if (settings_.time.steady) return detector_.steady() || steps() >= settings_.time.max_steps;
+  return control_.at_end(time());
+}
+
+void FlowSimulation::advance() {
+  if (previous_velocity_) {
+    copy(flow_->face_velocity(), *previous_velocity_);
+  }
+  const Real before = time();
+  step_ = control_.next(before, flow_->courant_rate());
+  report_ = flow_->advance(step_);
+  for (FlowAverage& average : averages_) {
+    // A step belongs to the average when it begins after its start; round-off of the time does not count.
+    if (before < average.start - 1e-9 * step_) continue;
+    average.face_velocity.add(flow_->face_velocity(), step_);
+    if (average.has_pressure()) average.pressure.add(flow_->pressure(), step_);
+  }
+  if (previous_velocity_) {
+    const View<Face, const Vector3> now = flow_->face_velocity().view();
+    const Executor& executor = previous_velocity_->executor();
+    const auto range = previous_velocity_->owned();
+    detector_.observe(
+        maximum(executor, range, DistanceOnFace{now, std::as_const(*previous_velocity_).view()}),
+        maximum(executor, range, NormOnFace{now}), step_);
+  } else if (watches("kinetic_energy")) {
+    detector_.observe(report_.kinetic_energy, step_);
+  }
+}
+
+std::vector<double> FlowSimulation::residuals() const {
+  std::vector<double> row{static_cast<double>(steps()), time(), step_, report_.courant};
+  for (const char* name : solve_names(settings_.method)) {
+    const auto solve = report_.solves.find(name);
+    const SolveReport report = solve == report_.solves.end() ? SolveReport{} : solve->second;
+    row.insert(row.end(), {static_cast<double>(report.iterations), report.residual});
+  }
+  row.insert(row.end(), {report_.divergence_max, report_.divergence_l2, report_.kinetic_energy});
+  if (settings_.flow.mean_flow) row.push_back(flow_->mean_flow_force());
+  return row;
+}
+
+std::vector<CsvColumn> FlowSimulation::residual_columns() const {
+  std::vector<CsvColumn> columns{{"step", "1"}, {"time", "s"}, {"dt", "s"}, {"courant", "1"}};
+  for (const char* name : solve_names(settings_.method)) {
+    columns.push_back({fmt::format("{}_iterations", name), "1"});
+    columns.push_back({fmt::format("{}_residual", name), "1"});
+  }
+  const bool plane = mesh().topology().dimension() == 2;
+  columns.push_back({"divergence_max", "1"});
+  columns.push_back({"divergence_l2", "1"});
+  columns.push_back({"kinetic_energy", plane ? "J/m" : "J"});
+  if (settings_.flow.mean_flow) columns.push_back({"mean_flow_force", "m/s2"});
+  return columns;
+}
+
+std::vector<ProgressItem> FlowSimulation::progress() const {
+  std::string iterations;
+  for (const auto& [name, report] : report_.solves) {
+    iterations += fmt::format("{}{} {} ({:.0e})", iterations.empty() ? "" : ", ", name, report.iterations,
+                              report.residual);
+  }
+  std::vector<ProgressItem> items{{"Courant", fmt::format("{:.3g}", report_.courant)},
+                                  {"divergence", fmt::format("{:.1e}", report_.divergence_max)},
+                                  {"iterations (residuals)", iterations},
+                                  {"energy", fmt::format("{:.6g} {}", report_.kinetic_energy,
+                                                         mesh().topology().dimension() == 2 ? "J/m" : "J")}};
+  if (settings_.time.steady) items.push_back({"change", fmt::format("{:.1e} per s", detector_.rate())});
+  return items;
+}
+
+std::vector<FieldDescription> FlowSimulation::output_fields() const {
+  std::vector<FieldDescription> fields = settings_.output.fields;
+  for (const FlowAverage& average : averages_) {
+    for (FieldDescription field : average.fields) {
+      field.name = average.name + "_" + field.name;
+      fields.push_back(std::move(field));
+    }
+  }
+  return fields;
+}
+
+std::unique_ptr<Snapshot> FlowSimulation::snapshot() const {
+  return std::make_unique<PresentFlow>(*flow_, averages_, centroid_velocity_);
+}
+
+std::string FlowSimulation::conclusion() const {
+  const FlowTimeSettings& time = settings_.time;
+  if (!time.steady) return "";
+  const std::string change = fmt::format("{} changes by {:.2e} of its size per second (tolerance {:.2e})",
+                                         time.quantity, detector_.rate(), time.tolerance);
+  if (detector_.steady()) return fmt::format("steady after {} steps: {}", steps(), change);
+  return fmt::format("not steady after the {} steps of [time] max_steps: {}", steps(), change);
+}
+
+}  // namespace curlew

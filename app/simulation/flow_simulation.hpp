@@ -1,0 +1,79 @@
+// Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
+#pragma once
+
+#include "app/case/flow_case.hpp"
+#include "app/simulation/simulation.hpp"
+#include "app/simulation/step_control.hpp"
+#include "physics/flow/centroid_velocity.hpp"
+#include "physics/flow/incompressible_flow.hpp"
+#include "physics/time_average.hpp"
+
+namespace curlew {
+
+/// Starts a flow as its case says: from a velocity, or from the fluxes of an earlier run. Throws InputErrors
+/// where that run was of another mesh.
+FlowStepReport start_flow(IncompressibleFlow& flow, const FlowCase& settings);
+
+/// A run of incompressible flow by whatever method: in time, or in time until it is steady.
+class FlowSimulation final : public Simulation {
+ public:
+  FlowSimulation(FlowCase settings, std::unique_ptr<IncompressibleFlow> flow);
+
+  const std::string& model() const override { return flow_method_names[at(int(settings_.method))]; }
+  const Mesh& mesh() const override { return flow_->mesh().unfolded(); }
+  const CaseSettings& settings() const override { return settings_; }
+  Real start_time() const override { return settings_.time.start; }
+  std::optional<Real> end_time() const override;
+  std::optional<Real> wall_limit() const override { return settings_.time.wall_limit; }
+  bool one_result() const override { return false; }
+
+  void start() override;
+  std::vector<std::string> resume(const Checkpoint& checkpoint, const std::string& path) override;
+  Checkpoint checkpoint() const override;
+
+  Real time() const override { return flow_->time(); }
+  std::int64_t steps() const override { return flow_->steps(); }
+  bool finished() const override;
+  bool reached_goal() const override { return !settings_.time.steady || detector_.steady(); }
+  void advance() override;
+  bool sound_after_failure() const override { return false; }
+  std::optional<NamedReference> watched() const override;
+  void observe(Real value) override { detector_.observe(value, step_); }
+
+  std::map<std::string, SolveReport> solves() const override { return report_.solves; }
+  std::optional<Real> divergence() const override { return report_.divergence_max; }
+  std::vector<double> residuals() const override;
+  std::vector<ProgressItem> progress() const override;
+
+  std::vector<CsvColumn> residual_columns() const override;
+  std::vector<FieldDescription> output_fields() const override;
+  std::unique_ptr<Snapshot> snapshot() const override;
+  std::string conclusion() const override;
+
+  const IncompressibleFlow& flow() const { return *flow_; }
+
+  /// Means in time of what all averaged fields follow from.
+  struct FlowAverage {
+    std::string name;  ///< of the monitor
+    Real start;        ///< [s]
+    std::vector<FieldDescription> fields;
+    TimeAverage<Field<Face, Vector3>> face_velocity;
+    TimeAverage<DualCochain<Cell>> pressure;  ///< where it is among the fields
+    bool has_pressure() const;
+  };
+
+ private:
+  bool watches(const std::string& quantity) const;
+
+  FlowCase settings_;
+  std::unique_ptr<IncompressibleFlow> flow_;
+  StepControl control_;
+  SteadyDetector detector_;
+  FlowStepReport report_;  // of the last step
+  Real step_ = 0;          // its length [s]
+  std::vector<FlowAverage> averages_;
+  mutable std::optional<CentroidVelocity> centroid_velocity_;  // once somebody sees the velocity
+  std::optional<Field<Face, Vector3>> previous_velocity_;      // where a steady run watches it [m/s]
+};
+
+}  // namespace curlew

@@ -1,0 +1,84 @@
+// Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
+#include "app/simulation/step_control.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "kernels/error.hpp"
+
+namespace curlew {
+
+namespace {
+
+constexpr Real largest_growth = 1.2;
+// A remainder of the run shorter than this share of a step is round-off.
+constexpr Real round_off = 1e-6;
+
+}  // namespace
+
+std::int64_t EvenSteps::last() const {
+  return origin_.step +
+         static_cast<std::int64_t>(std::ceil((time_.end - origin_.time) / time_.step - round_off));
+}
+
+Real EvenSteps::time_of(std::int64_t step) const {
+  if (step == last()) return time_.end;
+  return origin_.time + static_cast<Real>(step - origin_.step) * time_.step;
+}
+
+void EvenSteps::resume(const Moment& origin, const Moment& now) {
+  origin_ = origin;
+  if (std::abs(time_of(now.step) - now.time) > round_off * time_.step) origin_ = now;
+}
+
+Real StepControl::next(Real now, Real courant_rate) {
+  Real step = time_.step;
+  if (time_.courant) {
+    constexpr Real unlimited = std::numeric_limits<Real>::infinity();
+    step = courant_rate > 0 ? *time_.courant / courant_rate : unlimited;
+    step = std::min(step, time_.max_step.value_or(unlimited));
+    if (last_ > 0) step = std::min(step, largest_growth * last_);
+    if (last_ == 0 && time_.step > 0) step = std::min(step, time_.step);
+  }
+  REQUIRE(step > 0 && std::isfinite(step), "no limit to the time step");
+  last_ = step;
+  if (!time_.steady) {
+    const Real left = time_.end - now;
+    if (left < (1 + round_off) * step) {
+      step = left;
+    } else if (left < (2 - round_off) * step) {
+      step = left / 2;
+    }
+  }
+  return step;
+}
+
+bool StepControl::at_end(Real now) const {
+  return !time_.steady && time_.end - now <= round_off * last_;
+}
+
+void SteadyDetector::observe(Real change, Real size, Real step) {
+  rate_ = change == 0 ? 0 : change / (size * step);
+  calm_steps_ = rate_ < tolerance_ ? calm_steps_ + 1 : 0;
+}
+
+void SteadyDetector::observe(Real value, Real step) {
+  if (has_previous_ != 0) observe(std::abs(value - previous_), std::abs(value), step);
+  previous_ = value;
+  has_previous_ = 1;
+}
+
+std::map<std::string, Real> SteadyDetector::state() const {
+  return {
+      {"rate", rate_}, {"calm_steps", calm_steps_}, {"previous", previous_}, {"has_previous", has_previous_}};
+}
+
+void SteadyDetector::resume(const std::map<std::string, Real>& state) {
+  rate_ = state.at("rate");
+  calm_steps_ = rate_ < tolerance_ ? std::min(state.at("calm_steps"), calm_steps_wanted - 1) : 0;
+  previous_ = state.at("previous");
+  has_previous_ = state.at("has_previous");
+}
+
+}  // namespace curlew

@@ -1,0 +1,87 @@
+// Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "app/case/flow_case.hpp"
+
+namespace curlew {
+
+/// Steps of one length that lead from start to end; the last may be shorter. Times are counted from one
+/// moment, the start or where a run went on with another length, so that they do not drift.
+class EvenSteps {
+ public:
+  explicit EvenSteps(const TimeSettings& time) : time_(time), origin_{0, time.start} {}
+
+  struct Moment {
+    std::int64_t step;
+    Real time;  ///< [s]
+  };
+
+  /// The number of the last step.
+  std::int64_t last() const;
+  /// The time that a step leads to [s].
+  Real time_of(std::int64_t step) const;
+
+  /// What times are counted from.
+  const Moment& origin() const { return origin_; }
+  /// Goes on at `now`: from `origin`, that of the run before, if steps of this length lead there.
+  void resume(const Moment& origin, const Moment& now);
+
+ private:
+  TimeSettings time_;
+  Moment origin_;
+};
+
+/// Chooses the lengths of time steps: fixed ones, or as long as a Courant number allows.
+class StepControl {
+ public:
+  explicit StepControl(const FlowTimeSettings& time) : time_(time) {}
+
+  /// Length of the step from `now` [s] in a flow in which a step of 1 s has the Courant number
+  /// `courant_rate` [1/s]. Steps that follow the Courant number grow by a factor of 1.2 at most from one to
+  /// the next; the last step ends at the end of the run, and where it would be shorter than the one before
+  /// the two are made equal.
+  Real next(Real now, Real courant_rate);
+  /// Whether the run is at its end.
+  bool at_end(Real now) const;
+
+  Real last() const { return last_; }  ///< [s]; 0 before the first step
+  /// Goes on after a step of that length.
+  void resume(Real last) { last_ = last; }
+
+ private:
+  FlowTimeSettings time_;
+  Real last_ = 0;
+};
+
+/// Tells when a run has become steady: when the change of a quantity per time, relative to its size, has been
+/// below a tolerance for ten steps in a row (a quantity that swings changes little where it turns).
+class SteadyDetector {
+ public:
+  explicit SteadyDetector(Real tolerance) : tolerance_(tolerance) {}
+
+  /// After each step: how much the quantity changed over the `step` [s], and how large it is.
+  void observe(Real change, Real size, Real step);
+  /// The same for a quantity that is one number; its first value is what the next is compared to.
+  void observe(Real value, Real step);
+
+  bool steady() const { return calm_steps_ >= calm_steps_wanted; }
+  Real rate() const { return rate_; }  ///< last relative change per time [1/s]
+
+  /// What observe() and steady() know of the past.
+  std::map<std::string, Real> state() const;
+  /// Whether what was steady still is, with another lid or viscosity perhaps, takes a step to tell.
+  void resume(const std::map<std::string, Real>& state);
+
+ private:
+  static constexpr Real calm_steps_wanted = 10;
+
+  Real tolerance_;
+  Real rate_ = 0, calm_steps_ = 0;
+  Real previous_ = 0, has_previous_ = 0;  // of a quantity that is one number
+};
+
+}  // namespace curlew

@@ -1,0 +1,200 @@
+// Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
+#include "mesh/import/gmsh_import.hpp"
+
+#include <fmt/format.h>
+#include <gmsh.h>
+
+#include <cmath>
+#include <fstream>
+#include <map>
+#include <numbers>
+#include <string_view>
+#include <utility>
+
+#include "kernels/error.hpp"
+#include "mesh/import/gmsh_model.hpp"
+#include "mesh/import/gmsh_session.hpp"
+#include "mesh/import/msh_check.hpp"
+
+namespace curlew {
+namespace {
+
+enum class FileKind { Msh, OtherMesh, Script, Step, Brep, Stl };
+
+std::string lower(std::string text) {
+  for (char& c : text)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return text;
+}
+
+FileKind kind_of(const std::filesystem::path& file) {
+  static const std::map<std::string, FileKind> kinds = {
+      {".msh", FileKind::Msh},        {".unv", FileKind::OtherMesh},  {".vtk", FileKind::OtherMesh},
+      {".mesh", FileKind::OtherMesh}, {".bdf", FileKind::OtherMesh},  {".nas", FileKind::OtherMesh},
+      {".med", FileKind::OtherMesh},  {".cgns", FileKind::OtherMesh}, {".geo", FileKind::Script},
+      {".step", FileKind::Step},      {".stp", FileKind::Step},       {".brep", FileKind::Brep},
+      {".stl", FileKind::Stl}};
+  const auto found = kinds.find(lower(file.extension().string()));
+  if (found == kinds.end())
+    fail_to_import(
+        file,
+        fmt::format("the extension '{}' is none that a mesh is read from. Meshes: .msh (Gmsh 2.2 and 4.1), "
+                    ".unv, .vtk, .mesh, .bdf, .nas, .cgns, .med, and Curlew's own .h5; geometries: .geo, "
+                    ".step, .stp, "
+                    ".brep, .stl. Convert the file to .msh, for example with Gmsh",
+                    file.extension().string()));
+  return found->second;
+}
+
+/// What a file must be before Gmsh sees it: there, a file, readable, not empty.
+void require_readable(const std::filesystem::path& file) {
+  std::error_code status;
+  if (!std::filesystem::exists(file, status))
+    fail_to_import(file, "no such file. Give the path of a mesh or geometry");
+  if (!std::filesystem::is_regular_file(file, status))
+    fail_to_import(file, "this is not a regular file; a mesh is expected");
+  if (!std::ifstream(file))
+    fail_to_import(file, "the file cannot be opened for reading. Check its permissions");
+  if (std::filesystem::file_size(file, status) == 0)
+    fail_to_import(file, "the file is empty. Write the mesh again, or check that its copy is complete");
+}
+
+/// Names of physical groups by dimension and tag, as a .msh file lists them: of several groups of one name
+/// Gmsh keeps the name of the first alone.
+PhysicalNames physical_names(const std::filesystem::path& file) {
+  PhysicalNames names;
+  std::ifstream in(file);
+  std::string line;
+  while (std::getline(in, line) && !line.starts_with("$PhysicalNames"))
+    if (line.starts_with("$Nodes") || line.starts_with("$Entities")) return names;
+  int count = 0, dimension = 0, tag = 0;
+  in >> count;
+  for (int n = 0; n < count && in >> dimension >> tag && std::getline(in, line); ++n) {
+    if (dimension < 0 || dimension > 3)
+      fail_to_import(
+          file,
+          fmt::format("it names a physical group of dimension {}; 0 to 3 are possible. Write the mesh again",
+                      dimension));
+    const auto open = line.find('"'), close = line.rfind('"');
+    if (open < close) names[{dimension, tag}] = line.substr(open + 1, close - open - 1);
+  }
+  return names;
+}
+
+/// Fails where the file is no MSH file or of a version that is not read.
+void require_known_version(const std::filesystem::path& file) {
+  std::ifstream in(file);
+  std::string line;
+  // Comment sections may stand before the header.
+  while (std::getline(in, line) && line.starts_with("$Comments"))
+    while (std::getline(in, line) && !line.starts_with("$EndComments")) continue;
+  double version = 0;
+  if (!line.starts_with("$MeshFormat") || !(in >> version))
+    fail_to_import(
+        file,
+        "this is not a Gmsh mesh: a .msh file starts with $MeshFormat. (Other programs use .msh too.) "
+        "Export the mesh in Gmsh's format 2.2 or 4.1");
+  const bool known = version == 2 || version == 2.1 || version == 2.2 || version == 4 || version == 4.1;
+  if (!known)
+    fail_to_import(
+        file,
+        fmt::format("this is a Gmsh mesh of format {}; formats 2.2 and 4.1 are read. Save it again with "
+                    "`gmsh -0 {} -format msh41 -o NEW.msh`",
+                    version, file.filename().string()));
+}
+
+/// Turns the open surface model of an STL file into a closed volume.
+void build_stl_volume(bool remesh_surface) {
+  // Surfaces meet where triangles turn by more than 40 degrees.
+  gmsh::model::mesh::classifySurfaces(40 * std::numbers::pi / 180, true, remesh_surface, std::numbers::pi);
+  gmsh::model::mesh::createGeometry();
+  gmsh::vectorpair surfaces;
+  gmsh::model::getEntities(surfaces, 2);
+  std::vector<int> tags;
+  for (const auto& [dimension, tag] : surfaces) tags.push_back(tag);
+  gmsh::model::geo::addVolume({gmsh::model::geo::addSurfaceLoop(tags)});
+  gmsh::model::geo::synchronize();
+}
+
+/// Formats whose library a build of Gmsh may lack.
+void require_format_built_in(const std::filesystem::path& file) {
+  const std::string extension = lower(file.extension().string());
+  const std::string format = extension == ".cgns" ? "Cgns" : extension == ".med" ? "Med" : "";
+  std::string built_in;
+  gmsh::option::getString("General.BuildOptions", built_in);
+  if ((" " + built_in + " ").find(" " + format) == std::string::npos)
+    fail_to_import(
+        file, fmt::format(
+                  "this build of Gmsh was made without {} files. Convert the mesh to .msh where it was made",
+                  extension));
+}
+
+/// Opens the file and, where it is a geometry, meshes it. Afterwards the current Gmsh model holds the mesh.
+/// Returns whether each entity of the model holds the elements of one physical group and has its number.
+bool open_and_mesh(const GmshSession& session, const std::filesystem::path& file, FileKind kind,
+                   const GmshImportOptions& options) {
+  const bool is_mesh = kind == FileKind::Msh || kind == FileKind::OtherMesh;
+  require_format_built_in(file);
+  gmsh::option::setNumber("Mesh.PartitionConvertMsh2", 0);  // the partition of a file is none of ours
+  // A reader of meshes that goes on after an error may crash, so it throws; the parser of scripts would be
+  // left half way by an exception, so its errors are taken from the log.
+  gmsh::option::setNumber("General.AbortOnError", is_mesh ? 2 : 0);
+  if (kind == FileKind::Step) gmsh::option::setString("Geometry.OCCTargetUnit", "M");
+  bool entities_are_groups = false;
+  session.run(file,
+              is_mesh ? "Write the mesh again, or check that its copy is complete"
+                      : "Correct the geometry so that Gmsh opens it",
+              [&] {
+                if (kind == FileKind::Msh) {
+                  entities_are_groups = check_msh(file);
+                  gmsh::option::setNumber("Mesh.SwitchElementTags", entities_are_groups);
+                }
+                gmsh::open(file.string());
+              });
+  if (is_mesh) return entities_are_groups;
+
+  if (kind == FileKind::Stl && element_dimension_present() != 2)
+    fail_to_import(file, "it has no triangles, so it is no STL surface. Export it again");
+  const std::string_view remedy =
+      kind == FileKind::Stl
+          ? "The triangles must form one closed surface; repair it, or mesh the part elsewhere"
+          : "Correct the geometry, or change the mesh size, so that Gmsh can mesh it";
+  if (kind == FileKind::Stl) session.run(file, remedy, [&] { build_stl_volume(options.size > 0); });
+  if (options.size > 0) {
+    const double size = options.size / options.scale;
+    gmsh::option::setNumber("Mesh.CharacteristicLengthMin", size);
+    gmsh::option::setNumber("Mesh.CharacteristicLengthMax", size);
+  }
+  gmsh::vectorpair volumes;
+  gmsh::model::getEntities(volumes, 3);
+  const int dimension = volumes.empty() ? 2 : 3;
+  // A script may have meshed already (Mesh 3;) and then transformed its mesh.
+  if (element_dimension_present() != dimension)
+    session.run(file, remedy, [&] { gmsh::model::mesh::generate(dimension); });
+  return false;
+}
+
+}  // namespace
+
+RawMesh import_mesh(const std::filesystem::path& file, const GmshImportOptions& options) {
+  if (!(options.scale > 0) || !std::isfinite(options.scale))
+    fail_to_import(file, fmt::format("scale is {}; a positive number is expected", options.scale));
+  if (!(options.size >= 0) || !std::isfinite(options.size))
+    fail_to_import(file, fmt::format("size is {}; a length in metres, or 0 for the file's own, is expected",
+                                     options.size));
+  const FileKind kind = kind_of(file);
+  require_readable(file);
+  if (kind == FileKind::Msh) require_known_version(file);
+
+  PhysicalNames names = kind == FileKind::Msh ? physical_names(file) : PhysicalNames();
+
+  const GmshSession session;
+  const bool entities_are_groups = open_and_mesh(session, file, kind, options);
+  RawMesh mesh = read_gmsh_model(file, options.scale, entities_are_groups, std::move(names));
+  if (kind == FileKind::Step) mesh.notes.push_back("Lengths of the geometry were converted to metres.");
+  for (const std::string& warning : session.messages("Warning"))
+    mesh.notes.push_back(fmt::format("Gmsh warns: {}.", warning));
+  return mesh;
+}
+
+}  // namespace curlew

@@ -1,0 +1,26 @@
+// Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "mesh/import/raw_mesh.hpp"
+
+namespace curlew {
+
+/// Names of physical groups by dimension and tag.
+using PhysicalNames = std::map<std::pair<int, int>, std::string>;
+
+/// Highest dimension of the elements in the current Gmsh model; 0 for none but points.
+int element_dimension_present();
+
+/// Reads the current Gmsh model. `file` is named in errors; coordinates are multiplied by `scale`;
+/// `entities_are_groups`: the mesh was read so that each entity holds the elements of one physical group and
+/// has its number (Gmsh's Mesh.SwitchElementTags); `names`: as the file lists them, since of several groups
+/// of one name Gmsh keeps the first alone. Throws InputError where the model holds no usable mesh.
+RawMesh read_gmsh_model(const std::filesystem::path& file, Real scale, bool entities_are_groups,
+                        PhysicalNames names);
+
+}  // namespace curlew

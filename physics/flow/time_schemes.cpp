@@ -1,0 +1,279 @@
+// Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
+//
+// How the fractional-step methods go from one level to the next.
+#include "physics/flow/time_schemes.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "kernels/vector_kernels.hpp"
+#include "physics/flow/fractional_step.hpp"
+
+namespace curlew {
+
+namespace {
+
+/// What a stage takes of an earlier one: alpha U + beta dt F(U).
+struct StageTerm {
+  std::size_t from;
+  Real alpha, beta;
+};
+struct Stage {
+  Real time;  // as a share of the step
+  std::vector<StageTerm> terms;
+};
+
+/// Strong-stability-preserving Runge–Kutta schemes in the form of Shu & Osher, JCP 77 (1988): two and three
+/// stages of order two and three (Gottlieb, Shu & Tadmor, SIAM Rev. 43, 2001), five of order four (Spiteri &
+/// Ruuth, SINUM 40, 2002).
+const std::vector<Stage>& stages_of(FlowScheme scheme) {
+  static const std::vector<Stage> second{{1, {{0, 1, 1}}}, {1, {{0, 0.5, 0}, {1, 0.5, 0.5}}}};
+  static const std::vector<Stage> third{
+      {1, {{0, 1, 1}}}, {0.5, {{0, 0.75, 0}, {1, 0.25, 0.25}}}, {1, {{0, 1. / 3, 0}, {2, 2. / 3, 2. / 3}}}};
+  static const std::vector<Stage> fourth{
+      {0.391752226571890, {{0, 1, 0.391752226571890}}},
+      {0.586079689311540, {{0, 0.444370493651235, 0}, {1, 0.555629506348765, 0.368410593050371}}},
+      {0.474542363121400, {{0, 0.620101851488403, 0}, {2, 0.379898148511597, 0.251891774271694}}},
+      {0.935010630967653, {{0, 0.178079954393132, 0}, {3, 0.821920045606868, 0.544974750228521}}},
+      {1,
+       {{2, 0.517231671970585, 0},
+        {3, 0.096059710526147, 0.063692468666290},
+        {4, 0.386708617503269, 0.226007483236906}}}};
+  return scheme == FlowScheme::SspRk2 ? second : scheme == FlowScheme::SspRk3 ? third : fourth;
+}
+
+}  // namespace
+
+std::size_t stage_count(FlowScheme scheme) {
+  const bool runge_kutta =
+      scheme == FlowScheme::SspRk2 || scheme == FlowScheme::SspRk3 || scheme == FlowScheme::SspRk4;
+  return runge_kutta ? stages_of(scheme).size() : 0;
+}
+
+void FractionalStep::find_convection(Level& level, FlowStepReport& report) {
+  momentum_.convection(level.flux, level.velocity, level.convection);
+  if (condenses())
+    add(report, "tangential", momentum_.condense(level.flux, level.velocity, level.convection, true));
+}
+
+bool FractionalStep::condenses() const {
+  return !condenses_in_step() || stage_count(settings_.scheme) > 0 || settings_.viscosity == 0 ||
+         settings_.convection == ConvectionScheme::None;
+}
+
+void FractionalStep::take_step(Real step, FlowStepReport& report) {
+  if (stage_count(settings_.scheme) > 0) {
+    take_runge_kutta_step(step, report);
+  } else if (settings_.scheme == FlowScheme::Midpoint) {
+    take_midpoint_step(step, report);
+  } else {
+    take_multistep(step, report);
+  }
+}
+
+void FractionalStep::take_multistep(Real step, FlowStepReport& report) {
+  // Both two-step schemes start with a step of Euler's.
+  const bool sbdf2 = settings_.scheme == FlowScheme::Sbdf2 && has_history();
+  const bool crank_nicolson = settings_.scheme == FlowScheme::CrankNicolsonAb2 && has_history();
+  const Real ratio = step_ratio();
+  // a M U + b K v + G p = M (h U^n - h' U^n-1) / dt - (1 + x) c^n + x c^n-1 + f
+  const Real a = (sbdf2 ? (1 + 2 * ratio) / (1 + ratio) : 1) / step;
+  const Real b = (crank_nicolson ? Real(0.5) : Real(1)) * settings_.viscosity;
+  const Real past = (sbdf2 ? ratio * ratio / (1 + ratio) : 0) / step;
+  const Real extrapolation = sbdf2 ? ratio : crank_nicolson ? ratio / 2 : 0;
+  next_.inner_time = crank_nicolson ? time_ + step / 2 : next_.time;
+
+  set_linear_combination(-past, before_.mass_flux, a + past, now_.mass_flux, next_.rate);
+  copy(next_.rate, right_hand_side_);
+  // Until the step has its own.
+  set_linear_combination(extrapolation, before_.convection, -(1 + extrapolation), now_.convection,
+                         next_.convection);
+  if (condenses()) momentum_.add_normal_part(1, next_.convection, right_hand_side_);
+  next_.mean_flow_force = extrapolated_mean_flow_force(next_.inner_time);
+  momentum_.add_body_force(next_.inner_time, along_mean_flow(next_.mean_flow_force), right_hand_side_);
+  if (crank_nicolson) {
+    momentum_.apply_viscous_form(now_.velocity, force_);
+    momentum_.add_normal_part(-b, force_, right_hand_side_);
+  }
+  boundaries_.update(next_.inner_time);
+  momentum_.add_outside_pressure(right_hand_side_);
+  if (steps_with_pressure()) {
+    if (settings_.scheme == FlowScheme::Euler) {
+      copy(now_.pressure, next_.pressure);
+    } else {
+      extrapolate(&Level::pressure, next_.inner_time, next_.pressure);
+    }
+  }
+
+  copy(now_.flux, next_.flux);
+  set_linear_combination(-ratio, before_.velocity, 1 + ratio, now_.velocity, next_.velocity);
+  boundaries_.update(next_.time);
+  boundaries_.impose(next_.flux, next_.velocity);
+  solve_step(a, b, right_hand_side_, condenses() ? nullptr : &next_.convection, next_, SolveOf::Step, report);
+  if (settings_.mean_flow) {
+    next_.mean_flow_force +=
+        hold_mean_flow(response_to_force(a, b), settings_.mean_flow->velocity, next_.flux, next_.pressure);
+    make_divergence_free(next_.flux, report);
+  }
+  momentum_.set_normal_part(next_.flux, next_.velocity);
+  add(report, "tangential", momentum_.close(next_.velocity));
+
+  // a M U less what of it was known
+  momentum_.apply_mass(next_.flux, next_.mass_flux);
+  linear_combination(a, next_.mass_flux, -1, next_.rate);
+}
+
+/// U^n+1 = 2 U - U^n with U of the middle of the step: 2/dt M (U - U^n) + c(U) + nu K v + G p = f, iterated
+/// on the convection until it stays.
+void FractionalStep::take_midpoint_step(Real step, FlowStepReport& report) {
+  constexpr int most_iterations = 100;
+  const Real a = 2 / step;
+  const Real middle = time_ + step / 2;
+  next_.inner_time = middle;
+  boundaries_.update(middle);
+  set_linear_combination(0, now_.mass_flux, a, now_.mass_flux, next_.rate);
+  next_.mean_flow_force = extrapolated_mean_flow_force(middle);
+  momentum_.add_body_force(middle, along_mean_flow(next_.mean_flow_force), next_.rate);
+  momentum_.add_outside_pressure(next_.rate);
+
+  copy(now_.flux, next_.flux);
+  copy(now_.velocity, next_.velocity);
+  boundaries_.update_to_mean(time_, next_.time);
+  boundaries_.impose(next_.flux, next_.velocity);
+  make_divergence_free(next_.flux, report);
+  copy(now_.convection, next_.convection);
+  Real change = 0;
+  for (int iteration = 0;; ++iteration) {
+    copy(next_.rate, right_hand_side_);
+    momentum_.add_normal_part(-1, next_.convection, right_hand_side_);
+    copy(next_.flux, later_);
+    solve_step(a, settings_.viscosity, right_hand_side_, nullptr, next_,
+               iteration == 0 ? SolveOf::Step : SolveOf::Again, report);
+    if (settings_.mean_flow) {
+      const Real in_the_middle = (mean_velocity(now_.flux) + settings_.mean_flow->velocity) / 2;
+      const Real force = hold_mean_flow(response_to_force(a, settings_.viscosity), in_the_middle, next_.flux,
+                                        next_.pressure);
+      make_divergence_free(next_.flux, report);
+      next_.mean_flow_force += force;
+      linear_combination(force, *mean_flow_path_, 1, next_.rate);
+    }
+    momentum_.set_normal_part(next_.flux, next_.velocity);
+    add(report, "tangential", momentum_.close(next_.velocity));
+    linear_combination(1, next_.flux, -1, later_);
+    change = std::sqrt(inner_product(later_, later_) / inner_product(next_.flux, next_.flux));
+    if (!(change > 10 * settings_.streamfunction.relative_tolerance)) break;
+    if (iteration == most_iterations) {
+      throw DivergedError(
+          fmt::format("the convection of the middle of the step still changes by {:.3g} after "
+                      "{} iterations; take a smaller step",
+                      change, iteration));
+    }
+    find_convection(next_, report);
+  }
+  linear_combination(-1, now_.flux, 2, next_.flux);
+  linear_combination(-1, now_.velocity, 2, next_.velocity);
+  boundaries_.update(next_.time);
+  boundaries_.impose(next_.flux, next_.velocity);
+  make_divergence_free(next_.flux, report);
+  momentum_.apply_mass(next_.flux, next_.mass_flux);
+  set_linear_combination(-1 / step, now_.mass_flux, 1 / step, next_.mass_flux, next_.rate);
+}
+
+// How a response was found belongs to no step's report: a restarted run finds it anew.
+
+const FractionalStep::Level& FractionalStep::response_to_force(Real a, Real b) {
+  Level& response = *response_;
+  if (response_factors_ != std::pair(a, b)) {
+    response_factors_ = {0, 0};  // of none, should the solve fail
+    response.flux.fill(0);
+    response.velocity.fill(Vector3{});
+    response.pressure.fill(0);
+    copy(*mean_flow_path_, right_hand_side_);
+    FlowStepReport report;
+    solve_step(a, b, right_hand_side_, nullptr, response, SolveOf::UnitForce, report);
+    response_factors_ = {a, b};
+  }
+  return response;
+}
+
+const FractionalStep::Level& FractionalStep::response_to_impulse() {
+  Level& response = *response_;
+  // No step has a negative viscosity.
+  constexpr std::pair<Real, Real> impulse{1, -1};
+  if (response_factors_ != impulse) {
+    response.flux.fill(0);
+    response.pressure.fill(0);
+    FlowStepReport report;
+    solve_mass(*mean_flow_path_, response.flux, response.pressure, report);
+    response_factors_ = impulse;
+  }
+  return response;
+}
+
+Real FractionalStep::hold_mean_flow(const Level& response, Real velocity, PrimalCochain<Face>& flux,
+                                    DualCochain<Cell>& pressure) const {
+  const Real force = (velocity - mean_velocity(flux)) / mean_velocity(response.flux);
+  linear_combination(force, response.flux, 1, flux);
+  if (steps_with_pressure()) linear_combination(force, response.pressure, 1, pressure);
+  return force;
+}
+
+void FractionalStep::compute_explicit_force(Real time, const PrimalCochain<Face>& flux,
+                                            FaceVelocity& velocity, DualCochain<Face>& force,
+                                            FlowStepReport& report) {
+  momentum_.set_normal_part(flux, velocity);
+  add(report, "tangential", momentum_.close(velocity));
+  force.fill(0);
+  momentum_.convection(flux, velocity, force_);
+  add(report, "tangential", momentum_.condense(flux, velocity, force_, true));
+  momentum_.add_normal_part(-1, force_, force);
+  momentum_.apply_viscous_form(velocity, force_);
+  momentum_.add_normal_part(-settings_.viscosity, force_, force);
+  momentum_.add_body_force(time, along_mean_flow(extrapolated_mean_flow_force(time)), force);
+  momentum_.add_outside_pressure(force);
+}
+
+void FractionalStep::take_runge_kutta_step(Real step, FlowStepReport& report) {
+  const std::vector<Stage>& stages = stages_of(settings_.scheme);
+  copy(now_.velocity, next_.velocity);
+  copy(now_.flux, next_.flux);
+  for (std::size_t k = 0; k < stages.size(); ++k) {
+    const Real stage_start = time_ + (k == 0 ? 0 : stages[k - 1].time) * step;
+    copy(next_.flux, stage_flux_[k]);
+    boundaries_.update(stage_start);
+    compute_explicit_force(stage_start, stage_flux_[k], next_.velocity, stage_force_[k], report);
+
+    // M U + G (p dt) = M sum alpha U_k + dt sum beta F_k
+    Real share = 0;
+    next_.flux.fill(0);
+    right_hand_side_.fill(0);
+    for (const StageTerm& term : stages[k].terms) {
+      linear_combination(term.alpha, stage_flux_[term.from], 1, next_.flux);
+      linear_combination(term.beta * step, stage_force_[term.from], 1, right_hand_side_);
+      share += term.beta * step;
+    }
+    momentum_.apply_mass(next_.flux, circulation_);
+    linear_combination(1, circulation_, 1, right_hand_side_);
+    boundaries_.update(time_ + stages[k].time * step);
+    boundaries_.impose(next_.flux, next_.velocity);
+    make_divergence_free(next_.flux, report);
+    if (steps_with_pressure()) {
+      set_linear_combination(0, now_.pressure, share, now_.pressure, next_.pressure);
+    }
+    solve_mass(right_hand_side_, next_.flux, next_.pressure, report);
+    make_divergence_free(next_.flux, report);
+  }
+  if (settings_.mean_flow) {
+    hold_mean_flow(response_to_impulse(), settings_.mean_flow->velocity, next_.flux, next_.pressure);
+    make_divergence_free(next_.flux, report);
+  }
+  // The stages know the pressure to first order only: that of the new time follows from its acceleration.
+  // Given fluxes change as they do in the end of the step, in a time long enough to be told from none.
+  find_rate(next_, -std::max(1e-3 * step, 1e-12 * std::abs(next_.time)), Change::AtOnce, report);
+  momentum_.apply_mass(next_.flux, next_.mass_flux);
+  next_.inner_time = next_.time;
+}
+
+}  // namespace curlew

@@ -1,0 +1,537 @@
+// Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
+#include "physics/heat/heat_diffusion.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <utility>
+
+#include "kernels/entity_terms.hpp"
+#include "kernels/parallel.hpp"
+#include "kernels/reduction.hpp"
+#include "kernels/vector_kernels.hpp"
+#include "mesh/parallel/exchange.hpp"
+#include "operators/node_diffusion_kernels.hpp"
+#include "physics/heat/tied_parts.hpp"
+#include "solvers/null_space.hpp"
+#include "solvers/preconditioners.hpp"
+
+namespace curlew {
+
+namespace {
+
+/// y = (C/dt) x + theta (H + K) x at nodes that are solved for, zero at held ones, given K x. Returns the
+/// term of x . y.
+struct HeatSystemOnNode {
+  Real per_step, implicit_weight;  // 1/dt [1/s] (0: steady), theta
+  View<Node, const Real> capacity, convection;
+  View<Node, const std::uint8_t> held;
+  View<Node, const Real> x;
+  View<Node, Real> y;
+  CURLEW_HOST_DEVICE Real operator()(Id<Node> n, Real outflow) const {
+    const Real own = x[n], conducted = outflow + convection[n] * own;
+    const Real image = held[n] ? Real(0) : per_step * capacity[n] * own + implicit_weight * conducted;
+    y[n] = image;
+    return own * image;
+  }
+};
+
+/// Net heat into the dual volume from everything but a holding boundary.
+struct InflowOnNode {
+  View<Node, const Real> load, convection, temperature;
+  View<Node, Real> inflow;
+  CURLEW_HOST_DEVICE void operator()(Id<Node> n, Real outflow) const {
+    inflow[n] = load[n] - convection[n] * temperature[n] - outflow;
+  }
+};
+
+/// What the heat that is stored lacks, at the temperatures of a guess, of what flows in, as the scheme weighs
+/// it; zero at held nodes.
+struct SoughtOnNode {
+  Real per_step, implicit_weight;
+  View<Node, const Real> capacity, temperature, previous, inflow, previous_inflow;
+  View<Node, const std::uint8_t> held;
+  View<Node, Real> sought;
+  CURLEW_HOST_DEVICE void operator()(Id<Node> n) const {
+    sought[n] = held[n] ? Real(0)
+                        : implicit_weight * inflow[n] + (1 - implicit_weight) * previous_inflow[n] -
+                              per_step * capacity[n] * (temperature[n] - previous[n]);
+  }
+};
+
+/// What a holding boundary must supply: stored heat less the inflow from elsewhere, as the scheme weighs
+/// them.
+struct SuppliedOnNode {
+  Real per_step, implicit_weight;
+  View<Node, const Real> capacity, temperature, previous, inflow, previous_inflow;
+  View<Node, Real> supplied;
+  CURLEW_HOST_DEVICE void operator()(Id<Node> n) const {
+    supplied[n] = per_step * capacity[n] * (temperature[n] - previous[n]) - implicit_weight * inflow[n] -
+                  (1 - implicit_weight) * previous_inflow[n];
+  }
+};
+
+struct HoldOnNode {
+  View<Node, const std::uint8_t> held;
+  View<Node, const Real> held_temperature;
+  View<Node, Real> temperature;
+  CURLEW_HOST_DEVICE void operator()(Id<Node> n) const {
+    if (held[n]) temperature[n] = held_temperature[n];
+  }
+};
+
+struct RaiseOnNode {
+  Real rise;  // [K]
+  View<Node, Real> temperature;
+  CURLEW_HOST_DEVICE void operator()(Id<Node> n) const { temperature[n] += rise; }
+};
+
+/// 1 at nodes that are solved for, zero at held ones.
+struct SolvedForOnNode {
+  View<Node, const std::uint8_t> held;
+  View<Node, Real> x;
+  CURLEW_HOST_DEVICE void operator()(Id<Node> n) const { x[n] = held[n] ? 0 : 1; }
+};
+
+/// C x at nodes that are solved for, zero at held ones.
+struct CapacityOnNode {
+  View<Node, const Real> capacity;
+  View<Node, const std::uint8_t> held;
+  View<Node, const Real> x;
+  View<Node, Real> y;
+  CURLEW_HOST_DEVICE void operator()(Id<Node> n) const { y[n] = held[n] ? Real(0) : capacity[n] * x[n]; }
+};
+
+struct StoredOfNode {
+  View<Node, const Real> capacity, temperature, previous;
+  CURLEW_HOST_DEVICE Real operator()(Id<Node> n) const {
+    return capacity[n] * (temperature[n] - previous[n]);
+  }
+};
+
+struct SquaredProductOfNode {
+  View<Node, const Real> a, b;
+  CURLEW_HOST_DEVICE Real operator()(Id<Node> n) const {
+    const Real product = a[n] * b[n];
+    return product * product;
+  }
+};
+
+/// Of the terms that make up what a uniform temperature lacks, but for conduction, which is zero.
+struct SquaredTermOfNode {
+  Real per_step, implicit_weight;
+  View<Node, const Real> capacity, convection, load, temperature;
+  View<Node, const std::uint8_t> held;
+  CURLEW_HOST_DEVICE Real operator()(Id<Node> n) const {
+    if (held[n]) return 0;
+    const Real term = (per_step * capacity[n] + implicit_weight * convection[n]) * std::abs(temperature[n]) +
+                      implicit_weight * std::abs(load[n]);
+    return term * term;
+  }
+};
+
+std::vector<Real> conductivity_of_cells(const Mesh& mesh, const HeatSettings& settings) {
+  REQUIRE(settings.materials.size() == mesh.topology().region_names().size(),
+          "a heat model needs one material per region of the mesh");
+  REQUIRE(settings.boundaries.size() == mesh.topology().patches().size(),
+          "a heat model needs one boundary condition per patch of the mesh");
+  std::vector<Real> conductivity(at(mesh.topology().cells().size()));
+  for (std::size_t c = 0; c < conductivity.size(); ++c) {
+    conductivity[c] = settings.materials[at(mesh.topology().region_of_cell()[c])].conductivity;
+  }
+  return conductivity;
+}
+
+}  // namespace
+
+Real HeatBalance::imbalance() const {
+  return source - stored - std::accumulate(outflow.begin(), outflow.end(), Real(0));
+}
+
+Real HeatBalance::throughput() const {
+  Real sum = std::abs(source) + std::abs(stored);
+  for (const Real heat : outflow) sum += std::abs(heat);
+  return sum / 2;
+}
+
+/// The matrix of one step, as an operator.
+class HeatDiffusion::System : public FusedOperator<PrimalCochain<Node>> {
+ public:
+  System(const HeatDiffusion& heat, Real per_step, Real implicit_weight)
+      : heat_(heat), per_step_(per_step), implicit_weight_(implicit_weight) {}
+  void apply(const PrimalCochain<Node>& x, DualCochain<Node>& y) const override { apply_to(x, y, nullptr); }
+  void apply_with_product(const PrimalCochain<Node>& x, DualCochain<Node>& y,
+                          BinnedSum* product) const override {
+    detail::SumInParts sum(heat_.executor_, product);
+    apply_to(x, y, &sum);
+    sum.finish();
+  }
+  void apply_transpose(const PrimalCochain<Node>& x, DualCochain<Node>& y) const override { apply(x, y); }
+
+ private:
+  void apply_to(const PrimalCochain<Node>& x, DualCochain<Node>& y, detail::SumInParts* product) const {
+    const HeatSystemOnNode kernel{per_step_,
+                                  implicit_weight_,
+                                  heat_.capacity_.view(),
+                                  heat_.load_.convection().view(),
+                                  heat_.load_.held().view(),
+                                  x.view(),
+                                  y.view()};
+    const auto apply_on = [&](Range<Node> nodes) {
+      heat_.diffusion_.visit_outflow(nodes, x, kernel, product);
+    };
+    launch_with_ghosts(heat_.mesh_.domain(), x.owned(), apply_on, x);
+  }
+
+  const HeatDiffusion& heat_;
+  Real per_step_, implicit_weight_;
+};
+
+/// The matrix's part that goes with 1/dt, as an operator.
+class HeatDiffusion::Capacity : public Operator<PrimalCochain<Node>, DualCochain<Node>> {
+ public:
+  explicit Capacity(const HeatDiffusion& heat) : heat_(heat) {}
+  void apply(const PrimalCochain<Node>& x, DualCochain<Node>& y) const override {
+    for_each(heat_.executor_, x.owned(),
+             CapacityOnNode{heat_.capacity_.view(), heat_.load_.held().view(), x.view(), y.view()});
+  }
+  void apply_transpose(const PrimalCochain<Node>& x, DualCochain<Node>& y) const override { apply(x, y); }
+
+ private:
+  const HeatDiffusion& heat_;
+};
+
+HeatDiffusion::HeatDiffusion(const Executor& executor, const Mesh& mesh, HeatSettings settings)
+    : executor_(executor),
+      mesh_(mesh),
+      settings_(std::move(settings)),
+      conductivity_(conductivity_of_cells(mesh, settings_)),
+      diffusion_(executor, mesh, conductivity_),
+      temperature_(executor, mesh.domain().extent<Node>(), "temperature", "K"),
+      previous_(executor, temperature_.extent(), "previous temperature", "K"),
+      capacity_(executor, temperature_.extent(), "heat capacity", "J/K"),
+      volume_(executor, temperature_.extent(), "dual volume", "m3"),
+      load_(executor, mesh, settings_),
+      inflow_(executor, temperature_.extent(), "inflow", "W"),
+      previous_inflow_(executor, temperature_.extent(), "previous inflow", "W"),
+      change_(executor, temperature_.extent(), "change", "K"),
+      sought_(executor, temperature_.extent(), "heat sought", "W"),
+      diagonal_(executor, temperature_.extent(), "diagonal", "W/K"),
+      supplied_(executor, temperature_.extent(), "supplied heat", "W"),
+      solver_(executor, temperature_.extent(), "temperature", settings_.solver) {
+  REQUIRE(mesh_.domain().communicator().ranks() == 1 || executor_.ranks() != nullptr,
+          "heat diffusion on a divided mesh needs an executor among its ranks");
+  const Topology& topology = mesh_.topology();
+  const std::size_t nodes = at(temperature_.size());
+  std::vector<Real> capacity(nodes, 0);
+  for (Index k = 0; k < topology.cells().size(); ++k) {
+    const Id<Cell> c = topology.cell_in_order(k);
+    const HeatMaterial& material = settings_.materials[at(topology.region_of_cell()[at(c.value())])];
+    visit_corner_volumes(topology, mesh_.geometry(), c, [&](Id<Node> n, Real volume) {
+      capacity[at(n.value())] += material.volumetric_heat_capacity * volume;
+    });
+  }
+  capacity_.copy_from_host(capacity);
+  const auto volumes = mesh_.geometry().node_volumes().host();
+  volume_.copy_from_host(volumes);
+  total_volume_ = sum(executor_, volume_.owned(), ValueOfEntity<Node>{std::as_const(volume_).view()});
+
+  balance_.outflow.assign(topology.patches().size(), 0);
+}
+
+HeatDiffusion::~HeatDiffusion() = default;
+
+void HeatDiffusion::start(const SpaceTimeFunction& temperature, Real time) {
+  std::vector<Real> values(at(temperature_.size()));
+  temperature.evaluate(mesh_.geometry().node_positions().host(), time, values);
+  temperature_.copy_from_host(values);
+  begin(time, 0);
+}
+
+/// Boundary values and sources of `time`.
+void HeatDiffusion::take_load(Real time) {
+  if (!load_.update(time)) return;
+  preconditioner_for_.reset();
+  if (history_) history_->renew();
+}
+
+void HeatDiffusion::begin(Real time, std::int64_t steps) {
+  time_ = time;
+  steps_ = steps;
+  history_.reset();
+  take_load(time);
+  compute_inflow();
+  previous_patch_outflow_ = patch_outflow_;
+  balance_ = {patch_outflow_, load_.source(), 0};
+  for (std::size_t p = 0; p < balance_.outflow.size(); ++p) {
+    if (std::holds_alternative<FixedTemperature>(settings_.boundaries[p]))
+      balance_.outflow[p] = std::numeric_limits<Real>::quiet_NaN();
+  }
+}
+
+RunState HeatDiffusion::state() const {
+  RunState state;
+  state.time = time_;
+  state.steps = steps_;
+  store(mesh_.domain(), temperature_, "temperature", state);
+  if (history_) history_->add_to(state);
+  return state;
+}
+
+void HeatDiffusion::resume(const RunState& state) {
+  restore(mesh_.domain(), state, "temperature", temperature_);
+  begin(state.time, state.steps);
+  history().resume_from(state);
+}
+
+HeatHistory& HeatDiffusion::history() {
+  if (!history_) {
+    history_ = std::make_unique<HeatHistory>(mesh_.domain(), temperature_, load_.held(),
+                                             std::make_unique<Capacity>(*this),
+                                             std::make_unique<System>(*this, 0, 1));
+  }
+  return *history_;
+}
+
+/// Inflow at the present time and temperature.
+void HeatDiffusion::set_inflow() {
+  exchange_ghosts(mesh_.domain(), temperature_);
+  diffusion_.visit_outflow(temperature_.range(), temperature_,
+                           InflowOnNode{load_.at_nodes().view(), load_.convection().view(),
+                                        std::as_const(temperature_).view(), inflow_.view()});
+}
+
+/// The same, and the outflow through patches, as far as it follows from the temperatures.
+void HeatDiffusion::compute_inflow() {
+  set_inflow();
+  patch_outflow_ = load_.outflows(temperature_);
+}
+
+/// The preconditioner changes with the step and with convection only. It takes the step to single precision:
+/// steps that are to be of one length differ by what rounding does to the times between them.
+void HeatDiffusion::set_preconditioner(Real per_step, Real implicit_weight, bool singular) {
+  per_step =
+      static_cast<Real>(static_cast<float>(std::min<Real>(per_step, std::numeric_limits<float>::max())));
+  const std::pair<Real, Real> now{per_step, implicit_weight};
+  if (preconditioner_for_ == now) return;
+  SymmetricMatrix matrix = diffusion_.matrix();
+  const std::vector<Real> capacity = capacity_.to_host();
+  const auto is_free = [&](std::size_t n) { return !load_.held_on_host()[n]; };
+  parallel_for(capacity.size(), [&](std::size_t n) {
+    matrix.diagonal[n] =
+        !is_free(n)
+            ? Real(0)
+            : per_step * capacity[n] + implicit_weight * (matrix.diagonal[n] + load_.convection_on_host()[n]);
+    for (Index k = matrix.off_diagonal.starts[n]; k < matrix.off_diagonal.starts[n + 1]; ++k) {
+      const bool free = is_free(n) && is_free(at(matrix.off_diagonal.columns[at(k)]));
+      matrix.off_diagonal.values[at(k)] *= free ? implicit_weight : Real(0);
+    }
+  });
+  diagonal_.copy_from_host(matrix.diagonal);
+  // Multigrid in single precision does not know eigenvalues below its rounding from zero: those of a body
+  // that hardly anything ties to a temperature, in a long step, are for conjugate gradients to find.
+  constexpr Real least_eigenvalue = 1e-6;
+  for (Real& entry : matrix.diagonal) entry *= singular ? 1 : 1 + least_eigenvalue;
+  preconditioner_ = make_preconditioner<PrimalCochain<Node>>(settings_.preconditioning, executor_,
+                                                             mesh_.domain(), std::move(matrix));
+  preconditioner_for_ = now;
+}
+
+SolveReport HeatDiffusion::solve(Real per_step, Real implicit_weight,
+                                 const NullSpace<PrimalCochain<Node>>* null_space) {
+  const System system(*this, per_step, implicit_weight);
+  set_preconditioner(per_step, implicit_weight, null_space != nullptr);
+  const View<Node, const std::uint8_t> held = load_.held().view();
+  const View<Node, const Real> capacity = std::as_const(capacity_).view(),
+                               sought = std::as_const(sought_).view();
+  const auto hold = [&] {
+    for_each(executor_, temperature_.range(),
+             HoldOnNode{held, load_.held_temperature().view(), temperature_.view()});
+  };
+  const auto set_sought = [&] {
+    set_inflow();
+    for_each(executor_, temperature_.range(),
+             SoughtOnNode{per_step, implicit_weight, capacity, std::as_const(temperature_).view(),
+                          std::as_const(previous_).view(), std::as_const(inflow_).view(),
+                          std::as_const(previous_inflow_).view(), held, sought_.view()});
+    if (null_space != nullptr) null_space->make_consistent(sought_);
+  };
+
+  // Where nothing but convection and given temperatures tell a steady temperature how high it is, and tell it
+  // weakly, its level is what takes longest to find: it is set beforehand, so that all heat balances.
+  Real whole = 0;  // what leaves where all that is solved for is one kelvin [W/K]
+  if (per_step == 0 && null_space == nullptr) {
+    for_each(executor_, change_.range(), SolvedForOnNode{held, change_.view()});
+    system.apply(change_, supplied_);
+    whole = sum(executor_, supplied_.owned(), ValueOfEntity<Node>{std::as_const(supplied_).view()});
+  }
+  const auto set_level = [&] {
+    set_sought();
+    if (whole <= 0) return;
+    const Real excess = sum(executor_, sought_.owned(), ValueOfEntity<Node>{sought});
+    for_each(executor_, temperature_.range(), RaiseOnNode{excess / whole, temperature_.view()});
+    hold();
+    set_sought();
+  };
+
+  // What a uniform temperature, held nodes apart, lacks is what the solve is about: unlike a right-hand side
+  // it does not change when all temperatures are counted from another zero.
+  ResidualScale scale;
+  temperature_.fill(inner_product(volume_, previous_) / total_volume_);
+  hold();
+  set_level();
+  const auto norm_of_sought = [&] { return std::sqrt(inner_product(sought_, sought_)); };
+  scale.reference = norm_of_sought();
+  constexpr Real rounding = 4 * std::numeric_limits<Real>::epsilon();
+  scale.rounding =
+      rounding *
+      std::sqrt(sum(executor_, temperature_.owned(),
+                    SquaredTermOfNode{per_step, implicit_weight, capacity, load_.convection().view(),
+                                      load_.at_nodes().view(), std::as_const(temperature_).view(), held}));
+
+  // Solved for is the change: conduction by differences that are small beside the temperatures would drown in
+  // the rounding of the latter, in a thin film of a good conductor for instance.
+  copy(previous_, temperature_);
+  hold();
+  set_level();
+  if (scale.reference <= scale.rounding)
+    scale.reference = norm_of_sought();  // it is what is to be levelled out
+  change_.fill(0);
+  scale.from_zero = true;
+  scale.rounding_at_the_end = [&] {
+    return rounding * std::sqrt(sum(executor_, change_.owned(),
+                                    SquaredProductOfNode{std::as_const(diagonal_).view(),
+                                                         std::as_const(change_).view()}));
+  };
+  Recall<PrimalCochain<Node>> recall;
+  if (per_step > 0) recall = history().recall(per_step, implicit_weight);
+  const SolveReport report =
+      solver_.solve(system, *preconditioner_, sought_, change_, scale, null_space, recall);
+  linear_combination(1, change_, 1, temperature_);
+  return report;
+}
+
+void HeatDiffusion::compute_balance(Real per_step, Real implicit_weight) {
+  for_each(executor_, temperature_.range(),
+           SuppliedOnNode{per_step, implicit_weight, std::as_const(capacity_).view(),
+                          std::as_const(temperature_).view(), std::as_const(previous_).view(),
+                          std::as_const(inflow_).view(), std::as_const(previous_inflow_).view(),
+                          supplied_.view()});
+  const auto weighted = [&](Real now, Real before) {
+    return implicit_weight * now + (1 - implicit_weight) * before;
+  };
+  for (std::size_t p = 0; p < balance_.outflow.size(); ++p) {
+    balance_.outflow[p] = weighted(patch_outflow_[p], previous_patch_outflow_[p]);
+    if (std::holds_alternative<FixedTemperature>(settings_.boundaries[p]))
+      balance_.outflow[p] += load_.held_outflow(p, supplied_);
+  }
+  balance_.source = weighted(load_.source(), previous_source_);
+  balance_.stored =
+      per_step * sum(executor_, temperature_.owned(),
+                     StoredOfNode{std::as_const(capacity_).view(), std::as_const(temperature_).view(),
+                                  std::as_const(previous_).view()});
+}
+
+SolveReport HeatDiffusion::advance(Real time, Real implicit_weight) {
+  const Real per_step = 1 / (time - time_);
+  copy(temperature_, previous_);
+  copy(inflow_, previous_inflow_);
+  previous_patch_outflow_ = patch_outflow_;
+  previous_source_ = load_.source();
+  take_load(time);
+  const SolveReport report = solve(per_step, implicit_weight, nullptr);
+  time_ = time;
+  compute_inflow();
+  compute_balance(per_step, implicit_weight);
+  return report;
+}
+
+SolveReport HeatDiffusion::advance_to(Real time) {
+  REQUIRE(time > time_, fmt::format("a time step must go forward, from {} to {}", time_, time));
+  const bool in_halves = settings_.scheme == HeatScheme::CrankNicolson && steps_ == 0;
+  const Start start{time_, balance_, in_halves ? temperature_.to_host() : std::vector<Real>()};
+  const bool alone = mesh_.domain().communicator().ranks() == 1;
+  SolveReport report;
+  try {
+    report = in_halves ? advance_in_halves(time)
+                       : advance(time, settings_.scheme == HeatScheme::BackwardEuler ? 1 : Real(0.5));
+  } catch (const DivergedError&) {
+    forget_guesses();  // what was learnt may be the very thing that failed
+    go_back(start, true);
+    throw;
+  } catch (...) {  // an expression without a value, on this rank perhaps alone
+    if (time_ > start.time) forget_guesses();
+    go_back(start, alone);
+    throw;
+  }
+  ++steps_;
+  return report;
+}
+
+SolveReport HeatDiffusion::advance_in_halves(Real time) {
+  const SolveReport first = advance(time_ + (time - time_) / 2, 1);
+  const HeatBalance first_balance = balance_;
+  SolveReport report = advance(time, 1);
+  report.iterations += first.iterations;
+  const auto mean = [](Real& a, Real b) { a = (a + b) / 2; };
+  for (std::size_t p = 0; p < balance_.outflow.size(); ++p)
+    mean(balance_.outflow[p], first_balance.outflow[p]);
+  mean(balance_.source, first_balance.source);
+  mean(balance_.stored, first_balance.stored);
+  return report;
+}
+
+void HeatDiffusion::go_back(const Start& start, bool with_others) {
+  if (start.temperature.empty())
+    copy(previous_, temperature_);
+  else
+    temperature_.copy_from_host(start.temperature);
+  time_ = start.time;
+  balance_ = start.balance;
+  if (!with_others) return;
+  load_.update(start.time);
+  compute_inflow();
+}
+
+void HeatDiffusion::forget_guesses() {
+  history_.reset();
+  preconditioner_for_.reset();  // it may be that of another time
+}
+
+SolveReport HeatDiffusion::solve_steady() {
+  std::vector<std::uint8_t> tied = load_.held_on_host();
+  for (std::size_t n = 0; n < tied.size(); ++n) tied[n] = tied[n] || load_.convection_on_host()[n] > 0;
+  std::vector<Index> parts(at(temperature_.size()), -1);
+  if (mesh_.domain().communicator().ranks() > 1) {
+    require_tied(mesh_.domain(), diffusion_.graph(), tied);
+  } else {
+    parts = floating_parts(diffusion_.graph(), tied);
+  }
+  const PiecewiseConstantNullSpace<PrimalCochain<Node>> null_space(executor_, temperature_.extent(), parts);
+  const std::vector<Real> load = load_.at_nodes().to_host();
+  for (Index part = 0; part < null_space.parts(); ++part) {
+    Real total = 0, size = 0;
+    for (std::size_t n = 0; n < load.size(); ++n) {
+      if (parts[n] != part) continue;
+      total += load[n];
+      size += std::abs(load[n]);
+    }
+    if (std::abs(total) > 1e-10 * size) {
+      throw InputError(
+          fmt::format("there is no steady state: {:.6g} {} enter a part of the domain that has no patch of "
+                      "type temperature or convection to leave through; add one, or run in time",
+                      total, mesh_.topology().dimension() == 2 ? "W/m" : "W"));
+    }
+  }
+  copy(temperature_, previous_);
+  const SolveReport report = solve(0, 1, null_space.parts() > 0 ? &null_space : nullptr);
+  null_space.match_means(volume_, previous_, temperature_);
+  compute_inflow();
+  compute_balance(0, 1);
+  return report;
+}
+
+}  // namespace curlew

@@ -1,0 +1,328 @@
+// Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
+#include "physics/heat/heat_load.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "kernels/reduction.hpp"
+#include "mesh/where.hpp"
+#include "operators/cell_gradient.hpp"
+
+namespace curlew {
+
+namespace {
+
+struct Listed;  // entity tag: an entry of a list of nodes
+
+struct WeightedValueOfListed {
+  View<Listed, const Index> node;
+  View<Listed, const Real> weight;
+  View<Node, const Real> value;
+  CURLEW_HOST_DEVICE Real operator()(Id<Listed> k) const { return weight[k] * value[Id<Node>(node[k])]; }
+};
+
+std::vector<Real> evaluate(const FunctionPointer& function, const std::vector<Vector3>& points, Real time) {
+  std::vector<Real> values(points.size());
+  function->evaluate(points, time, values);
+  return values;
+}
+
+std::vector<Vector3> centroids_of(const Mesh& mesh, const std::vector<Id<Face>>& faces) {
+  std::vector<Vector3> centroids;
+  for (const Id<Face> f : faces) centroids.push_back(mesh.geometry().face_centroids()[at(f.value())]);
+  return centroids;
+}
+
+}  // namespace
+
+void visit_face_shares(const Mesh& mesh, Id<Face> f, const std::function<void(Id<Node>, Real)>& visit) {
+  const auto nodes = mesh.topology().nodes_of_face()[f];
+  const Vector3 area = mesh.geometry().face_areas()[at(f.value())];
+  if (nodes.size() <= 3) {
+    for (const auto [n, sign] : nodes) visit(n, norm(area) / static_cast<Real>(nodes.size()));
+    return;
+  }
+  const Vector3 normal = area / norm(area);
+  visit_fan(nodes, mesh.geometry().node_positions(MemorySpace::Host),
+            [&](Vector3 apex, Id<Node> a, Id<Node> b, Vector3 xa, Vector3 xb) {
+              const Real third = dot(cross(xa - apex, xb - apex), normal) / 6;
+              visit(a, third);
+              visit(b, third);
+              for (const auto [n, sign] : nodes) visit(n, third / static_cast<Real>(nodes.size()));
+            });
+}
+
+class HeatLoad::WeightedSum {
+ public:
+  WeightedSum(const Executor& executor, const std::vector<Index>& nodes, const std::vector<Real>& weights)
+      : node_(executor, static_cast<Index>(nodes.size()), "nodes of patch", "1"),
+        weight_(executor, static_cast<Index>(nodes.size()), "weights of patch", "W/K") {
+    node_.copy_from_host(nodes);
+    set_weights(weights);
+  }
+  void set_weights(const std::vector<Real>& weights) { weight_.copy_from_host(weights); }
+  template <class F>
+  Real operator()(const F& values) const {
+    return sum(values.executor(), node_.range(),
+               WeightedValueOfListed{node_.view(), weight_.view(), values.view()});
+  }
+
+ private:
+  Field<Listed, Index> node_;
+  Field<Listed> weight_;
+};
+
+HeatLoad::HeatLoad(const Executor& executor, const Mesh& mesh, const HeatSettings& settings)
+    : executor_(executor),
+      mesh_(mesh),
+      settings_(settings),
+      held_(executor, mesh.domain().extent<Node>(), "held", "1"),
+      held_temperature_(executor, held_.extent(), "held temperature", "K"),
+      convection_(executor, held_.extent(), "convection", "W/K"),
+      at_nodes_(executor, held_.extent(), "load", "W") {
+  find_held_nodes();
+  divide_shared_nodes();
+}
+
+HeatLoad::~HeatLoad() = default;
+
+/// Where temperatures are given, and how what is supplied there divides among patches by area.
+void HeatLoad::find_held_nodes() {
+  const Topology& topology = mesh_.topology();
+  const std::size_t patches = topology.patches().size(), nodes = at(held_.size());
+  std::vector<Real> held_area(nodes, 0);
+  std::vector<std::vector<Real>> area(patches);
+  held_on_host_.assign(nodes, 0);
+  for (std::size_t p = 0; p < patches; ++p) {
+    if (std::holds_alternative<Insulated>(settings_.boundaries[p])) continue;
+    area[p].assign(nodes, 0);
+    const bool holds = std::holds_alternative<FixedTemperature>(settings_.boundaries[p]);
+    for (const Id<Face> f : topology.faces_of_patch(p)) {
+      visit_face_shares(mesh_, f, [&](Id<Node> n, Real share) {
+        area[p][at(n.value())] += share;
+        if (holds) {
+          held_area[at(n.value())] += share;
+          held_on_host_[at(n.value())] = 1;
+        }
+      });
+    }
+  }
+  held_.copy_from_host(held_on_host_);
+  patch_nodes_.resize(patches);
+  held_share_.resize(patches);
+  held_sum_.resize(patches);
+  temperature_sum_.resize(patches);
+  for (std::size_t p = 0; p < patches; ++p) {
+    if (std::holds_alternative<Insulated>(settings_.boundaries[p])) continue;
+    for (std::size_t n = 0; n < at(held_.extent().owned); ++n) {
+      if (area[p][n] == 0) continue;
+      patch_nodes_[p].push_back(static_cast<Index>(n));
+      held_share_[p].push_back(held_area[n] > 0 ? area[p][n] / held_area[n] : Real(0));
+    }
+    if (std::holds_alternative<FixedTemperature>(settings_.boundaries[p])) {
+      held_sum_[p] = std::make_unique<WeightedSum>(executor_, patch_nodes_[p], held_share_[p]);
+    } else if (std::holds_alternative<Convection>(settings_.boundaries[p])) {
+      temperature_sum_[p] = std::make_unique<WeightedSum>(executor_, patch_nodes_[p],
+                                                          std::vector<Real>(patch_nodes_[p].size(), 0));
+    }
+  }
+}
+
+/// Where patches of given temperature meet, each takes what is conducted through its own faces by the
+/// gradient of their cells. What that leaves of the heat supplied at the node divides by area.
+void HeatLoad::divide_shared_nodes() {
+  const Topology& topology = mesh_.topology();
+  struct Share {
+    std::size_t patch;
+    Real by_area;
+  };
+  std::vector<std::vector<Share>> shares(at(held_.size()));
+  for (std::size_t p = 0; p < held_sum_.size(); ++p) {
+    if (!held_sum_[p]) continue;
+    for (std::size_t k = 0; k < patch_nodes_[p].size(); ++k)
+      shares[at(patch_nodes_[p][k])].push_back({p, held_share_[p][k]});
+  }
+  struct Entries {
+    std::vector<Index> nodes;
+    std::vector<Real> weights;
+  };
+  std::vector<Entries> entries(held_sum_.size());
+  std::vector<Vector3> gradient;
+  for (std::size_t q = 0; q < held_sum_.size(); ++q) {
+    if (!held_sum_[q]) continue;
+    for (const Id<Face> f : topology.faces_of_patch(q)) {
+      const Id<Cell> c = topology.cells_of_face()[f][0].id;
+      const auto corners = topology.nodes_of_cell()[c];
+      const Vector3 area = mesh_.geometry().face_areas()[at(f.value())];
+      const Real conductivity =
+          settings_.materials[at(topology.region_of_cell()[at(c.value())])].conductivity;
+      gradient.clear();
+      visit_face_shares(mesh_, f, [&](Id<Node> n, Real share) {
+        if (shares[at(n.value())].size() < 2) return;
+        if (gradient.empty()) {
+          gradient.resize(at(corners.size()));
+          gradient_weights(mesh_, c, gradient);
+        }
+        for (const auto& [p, by_area] : shares[at(n.value())]) {
+          const Real part = (p == q ? 1 : 0) - by_area;
+          for (Index k = 0; k < corners.size(); ++k) {
+            entries[p].nodes.push_back(corners[k].id.value());
+            entries[p].weights.push_back(-part * share * conductivity * dot(gradient[at(k)], area) /
+                                         norm(area));
+          }
+        }
+      });
+    }
+  }
+  for (std::size_t p = 0; p < entries.size(); ++p) {
+    if (held_sum_[p]) {
+      temperature_sum_[p] = std::make_unique<WeightedSum>(executor_, entries[p].nodes, entries[p].weights);
+    }
+  }
+}
+
+bool HeatLoad::depends_on_time() const {
+  const auto varies = [](const FunctionPointer& f) { return f->depends_on_time(); };
+  struct Varies {
+    decltype(varies)& f;
+    bool operator()(const Insulated&) const { return false; }
+    bool operator()(const FixedTemperature& b) const { return f(b.value); }
+    bool operator()(const HeatFlux& b) const { return f(b.value); }
+    bool operator()(const Convection& b) const { return f(b.coefficient) || f(b.ambient); }
+  };
+  return std::any_of(settings_.materials.begin(), settings_.materials.end(),
+                     [&](const HeatMaterial& material) { return varies(material.source); }) ||
+         std::any_of(settings_.boundaries.begin(), settings_.boundaries.end(),
+                     [&](const HeatBoundary& boundary) { return std::visit(Varies{varies}, boundary); });
+}
+
+/// Whether the matrix of a step changes in time, but for the step's length.
+bool HeatLoad::convection_varies() const {
+  return std::any_of(settings_.boundaries.begin(), settings_.boundaries.end(), [](const HeatBoundary& b) {
+    const auto* convection = std::get_if<Convection>(&b);
+    return convection != nullptr && convection->coefficient->depends_on_time();
+  });
+}
+
+bool HeatLoad::update(Real time) {
+  if (updated_ && !depends_on_time()) return false;
+  const std::size_t nodes = at(held_.size());
+  Values now{std::vector<Real>(nodes, 0), std::vector<Real>(nodes, 0), {}};
+  std::vector<Real> held_sum(nodes, 0), held_area(nodes, 0);
+  const Real source = add_sources(time, now);
+  for (std::size_t p = 0; p < settings_.boundaries.size(); ++p) {
+    std::vector<Real> outflows;
+    if (const auto* fixed = std::get_if<FixedTemperature>(&settings_.boundaries[p])) {
+      std::vector<Vector3> points;
+      for (const Index n : patch_nodes_[p]) points.push_back(mesh_.geometry().node_positions()[at(n)]);
+      const std::vector<Real> value = evaluate(fixed->value, points, time);
+      for (std::size_t k = 0; k < points.size(); ++k) {
+        held_sum[at(patch_nodes_[p][k])] += held_share_[p][k] * value[k];
+        held_area[at(patch_nodes_[p][k])] += held_share_[p][k];
+      }
+    } else if (const auto* flux = std::get_if<HeatFlux>(&settings_.boundaries[p])) {
+      outflows = add_flux(*flux, p, time, now);
+    } else if (const auto* convection = std::get_if<Convection>(&settings_.boundaries[p])) {
+      outflows = add_convection(*convection, p, time, now);
+    }
+    now.outflow.push_back(sum_of_terms(mesh_.domain().communicator(), outflows));
+  }
+  for (std::size_t n = 0; n < nodes; ++n) {
+    if (held_on_host_[n]) held_sum[n] /= held_area[n];
+  }
+  at_nodes_.copy_from_host(now.load);
+  convection_.copy_from_host(now.convection);
+  held_temperature_.copy_from_host(held_sum);
+  convection_on_host_ = std::move(now.convection);
+  given_outflow_ = std::move(now.outflow);
+  source_ = source;
+  const bool convection_changed = !updated_ || convection_varies();
+  updated_ = true;
+  return convection_changed;
+}
+
+/// Adds sources to the load; returns what all of them release [W].
+Real HeatLoad::add_sources(Real time, Values& now) const {
+  const Topology& topology = mesh_.topology();
+  const Range<Cell> own = mesh_.domain().halo<Cell>().owned();
+  std::vector<Real> released;
+  for (std::size_t r = 0; r < settings_.materials.size(); ++r) {
+    std::vector<Id<Cell>> cells;
+    std::vector<Vector3> points;
+    for (Index k = 0; k < topology.cells().size(); ++k) {
+      const Id<Cell> c = topology.cell_in_order(k);
+      if (at(topology.region_of_cell()[at(c.value())]) != r) continue;
+      cells.push_back(c);
+      points.push_back(mesh_.geometry().cell_centroids()[at(c.value())]);
+    }
+    const std::vector<Real> source = evaluate(settings_.materials[r].source, points, time);
+    for (std::size_t k = 0; k < points.size(); ++k) {
+      if (source[k] == 0) continue;
+      visit_corner_volumes(topology, mesh_.geometry(), cells[k], [&](Id<Node> n, Real volume) {
+        now.load[at(n.value())] += source[k] * volume;
+        if (own.contains(cells[k])) released.push_back(source[k] * volume);
+      });
+    }
+  }
+  return sum_of_terms(mesh_.domain().communicator(), released);
+}
+
+/// Adds what enters through a patch to the load; returns the outflow of each share of this rank's faces [W].
+std::vector<Real> HeatLoad::add_flux(const HeatFlux& flux, std::size_t patch, Real time, Values& now) const {
+  const std::vector<Id<Face>> faces = mesh_.topology().faces_of_patch(patch);
+  const Range<Face> own = mesh_.domain().halo<Face>().owned();
+  const std::vector<Real> value = evaluate(flux.value, centroids_of(mesh_, faces), time);
+  std::vector<Real> outflows;
+  for (std::size_t k = 0; k < faces.size(); ++k) {
+    visit_face_shares(mesh_, faces[k], [&](Id<Node> n, Real share) {
+      now.load[at(n.value())] += value[k] * share;
+      if (own.contains(faces[k])) outflows.push_back(-value[k] * share);
+    });
+  }
+  return outflows;
+}
+
+/// The same for convection, as far as it does not depend on temperatures, of which the rest becomes the
+/// patch's temperature sum.
+std::vector<Real> HeatLoad::add_convection(const Convection& convection, std::size_t patch, Real time,
+                                           Values& now) const {
+  const std::vector<Id<Face>> faces = mesh_.topology().faces_of_patch(patch);
+  const Range<Face> own = mesh_.domain().halo<Face>().owned();
+  const std::vector<Vector3> points = centroids_of(mesh_, faces);
+  const std::vector<Real> coefficient = evaluate(convection.coefficient, points, time);
+  const std::vector<Real> ambient = evaluate(convection.ambient, points, time);
+  std::vector<Real> coupling(now.load.size(), 0), outflows;
+  for (std::size_t k = 0; k < faces.size(); ++k) {
+    if (coefficient[k] < 0) {
+      convection.coefficient->refuse(fmt::format(
+          "the convection coefficient of patch '{}' is {} at {} and t = {:.6g}; it must not be negative",
+          mesh_.topology().patches()[patch].name, coefficient[k], where(points[k]), time));
+    }
+    visit_face_shares(mesh_, faces[k], [&](Id<Node> n, Real share) {
+      coupling[at(n.value())] += coefficient[k] * share;
+      now.load[at(n.value())] += coefficient[k] * share * ambient[k];
+      if (own.contains(faces[k])) outflows.push_back(-coefficient[k] * share * ambient[k]);
+    });
+  }
+  std::vector<Real> weights;
+  for (const Index n : patch_nodes_[patch]) weights.push_back(coupling[at(n)]);
+  temperature_sum_[patch]->set_weights(weights);
+  for (std::size_t n = 0; n < coupling.size(); ++n) now.convection[n] += coupling[n];
+  return outflows;
+}
+
+std::vector<Real> HeatLoad::outflows(const PrimalCochain<Node>& temperature) const {
+  std::vector<Real> outflows = given_outflow_;
+  for (std::size_t p = 0; p < outflows.size(); ++p) {
+    if (temperature_sum_[p]) outflows[p] += (*temperature_sum_[p])(temperature);
+  }
+  return outflows;
+}
+
+Real HeatLoad::held_outflow(std::size_t patch, const DualCochain<Node>& supplied) const {
+  return -(*held_sum_[patch])(supplied);
+}
+
+}  // namespace curlew

@@ -1,0 +1,81 @@
+// Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
+#include "physics/momentum/face_jacobi.hpp"
+
+#include "kernels/for_each.hpp"
+#include "kernels/reduction.hpp"
+
+namespace curlew {
+
+namespace {
+
+/// What a face's residual is multiplied by along the normal and across it.
+struct InverseDiagonalOnFace {
+  Real mass_factor, viscous_factor;
+  bool along_normals, scaled;
+  View<Face, const float> mass, viscous;
+  View<Face, const FaceHold> hold;
+  View<Face, float> along, across;
+  CURLEW_HOST_DEVICE static float inverse(Real diagonal, bool free) {
+    return free && diagonal > 0 ? static_cast<float>(1 / diagonal) : 0.f;
+  }
+  CURLEW_HOST_DEVICE void operator()(Id<Face> f) const {
+    const Real friction = viscous_factor * static_cast<Real>(viscous[f]);
+    const Real inertia = mass_factor * static_cast<Real>(mass[f]);
+    along[f] = inverse(scaled ? inertia + friction : 1, along_normals && hold[f] == FaceHold::Free);
+    across[f] = inverse(scaled ? friction : 1, hold[f] != FaceHold::All);
+  }
+};
+
+/// z, and r . z of a face.
+template <class T>
+struct JacobiOnFace {
+  FaceDivision<T> divided;
+  View<Face, const Vector4<T>> r;
+  View<Face, Vector4<T>> z;
+  CURLEW_HOST_DEVICE Real operator()(Id<Face> f) const {
+    const Vector4<T> residual = r[f], result = divided(f, residual);
+    z[f] = result;
+    return dot(residual, result);
+  }
+};
+
+}  // namespace
+
+FaceJacobi::FaceJacobi(const MomentumMatrices& matrices, bool along_normals, bool scaled)
+    : matrices_(matrices),
+      along_normals_(along_normals),
+      scaled_(scaled),
+      along_(matrices.executor_, matrices.single_.normal.extent(), "inverse diagonal", "1"),
+      across_(alike(along_)) {}
+
+void FaceJacobi::set(Real mass_factor, Real viscous_factor) {
+  const std::pair factors(mass_factor, viscous_factor);
+  if (factors == factors_) return;
+  factors_ = factors;
+  const MomentumMatrices& m = matrices_;
+  for_each(
+      m.executor_, along_.owned(),
+      InverseDiagonalOnFace{mass_factor, viscous_factor, along_normals_, scaled_, m.mass_diagonal_.view(),
+                            m.viscous_diagonal_.view(), m.hold(), along_.view(), across_.view()});
+}
+
+template <class T>
+auto FaceJacobi::kernel(const FaceVectors<T>& r, FaceVectors<T>& z) const {
+  return JacobiOnFace<T>{division<T>(), r.view(), z.view()};
+}
+void FaceJacobi::apply(const FaceVectors<float>& r, FaceVectors<float>& z) const {
+  for_each(r.executor(), r.owned(), kernel(r, z));
+}
+void FaceJacobi::apply(const FaceVectors<Real>& r, FaceVectors<Real>& z) const {
+  for_each(r.executor(), r.owned(), kernel(r, z));
+}
+void FaceJacobi::apply_with_product(const FaceVectors<float>& r, FaceVectors<float>& z,
+                                    BinnedSum* product) const {
+  sum(r.executor(), r.owned(), kernel(r, z), product);
+}
+void FaceJacobi::apply_with_product(const FaceVectors<Real>& r, FaceVectors<Real>& z,
+                                    BinnedSum* product) const {
+  sum(r.executor(), r.owned(), kernel(r, z), product);
+}
+
+}  // namespace curlew

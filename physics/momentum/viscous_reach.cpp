@@ -1,0 +1,44 @@
+// Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
+#include "physics/momentum/viscous_reach.hpp"
+
+#include <cmath>
+
+#include "kernels/reduction.hpp"
+
+namespace curlew {
+
+namespace {
+
+struct IsFreeOfFace {
+  View<Face, const FaceHold> hold;
+  CURLEW_HOST_DEVICE Real operator()(Id<Face> f) const { return hold[f] == FaceHold::All ? 0 : 1; }
+};
+
+struct IsReachedOfFace {
+  Real ratio, far;
+  View<Face, const float> mass, viscous;
+  View<Face, const FaceHold> hold;
+  CURLEW_HOST_DEVICE Real operator()(Id<Face> f) const {
+    const bool reached = ratio * static_cast<Real>(viscous[f]) > far * static_cast<Real>(mass[f]);
+    return hold[f] != FaceHold::All && reached ? 1 : 0;
+  }
+};
+
+}  // namespace
+
+bool ViscousReach::is_beyond(Real far) const {
+  const MomentumMatrices& m = matrices_;
+  const Range<Face> faces = m.mass_diagonal_.owned();
+  const Real reached =
+      sum(m.executor_, faces,
+          IsReachedOfFace{ratio_, far, m.mass_diagonal_.view(), m.viscous_diagonal_.view(), m.hold()});
+  return 2 * reached > sum(m.executor_, faces, IsFreeOfFace{m.hold()});
+}
+
+Real ViscousReach::rounded_ratio() const {
+  int exponent = 0;
+  std::frexp(ratio_, &exponent);
+  return std::ldexp(Real(1), exponent & ~1);
+}
+
+}  // namespace curlew

@@ -1,0 +1,201 @@
+// Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
+#include "app/case/load_case.hpp"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <thread>
+
+#include "app/files/mesh_file.hpp"
+#include "app/simulation/heat_simulation.hpp"
+#include "mesh/box.hpp"
+#include "tests/app/output_directory.hpp"
+
+namespace curlew::test {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+constexpr const char* steady_case = R"([mesh]
+file = "box.h5"
+[model]
+type = "heat-diffusion"
+[time]
+steady = true
+[material.box]
+conductivity = 2.5
+[boundary.right]
+type = "temperature"
+value = "x + 2*y"
+[boundary.left]
+type = "insulated"
+[boundary.bottom]
+type = "heat-flux"
+value = 3
+[boundary.top]
+type = "convection"
+coefficient = 4
+ambient = 5
+)";
+
+/// A folder with a case on a mesh of eight triangles.
+struct LoadCase : testing::Test {
+  LoadCase() {
+    write_mesh_file(folder / "box.h5", make_box(CellType::Triangle, {2, 2, 1}));
+    write_text(folder / "case.toml", steady_case);
+  }
+  /// Everything reported for the case, a line each.
+  std::vector<std::string> errors_with(std::vector<std::string> overrides) {
+    std::vector<std::string> lines;
+    try {
+      load_case(folder / "case.toml", overrides);
+    } catch (const InputErrors& errors) {
+      for (const Diagnostic& diagnostic : errors.diagnostics()) lines.push_back(diagnostic.text());
+    }
+    return lines;
+  }
+
+  const OutputDirectory folder;
+};
+
+TEST_F(LoadCase, conditions_follow_the_order_of_the_patches) {
+  const LoadedCase loaded = load_case(folder / "case.toml", {});
+  const HeatSettings settings = heat_settings(std::get<HeatCase>(loaded.settings), *loaded.mesh);
+  ASSERT_EQ(settings.materials.size(), 1u);
+  EXPECT_EQ(settings.materials[0].conductivity, 2.5);
+  const auto& patches = loaded.mesh->topology().patches();
+  ASSERT_EQ(settings.boundaries.size(), patches.size());
+  for (std::size_t p = 0; p < patches.size(); ++p) {
+    const HeatBoundary& boundary = settings.boundaries[p];
+    const std::string& name = patches[p].name;
+    EXPECT_EQ(std::holds_alternative<FixedTemperature>(boundary), name == "right") << name;
+    EXPECT_EQ(std::holds_alternative<Insulated>(boundary), name == "left") << name;
+    EXPECT_EQ(std::holds_alternative<HeatFlux>(boundary), name == "bottom") << name;
+    EXPECT_EQ(std::holds_alternative<Convection>(boundary), name == "top") << name;
+  }
+}
+
+TEST_F(LoadCase, reports_errors_of_the_case_and_against_the_mesh_together) {
+  EXPECT_THAT(errors_with({"boundary.rigt.type=\"insulated\"", "material.bax.conductivity=1",
+                           "solver.temperature.tolerance=2"}),
+              testing::UnorderedElementsAre(AllOf(HasSubstr("no patch \"rigt\""), HasSubstr("right")),
+                                            AllOf(HasSubstr("no region \"bax\""), HasSubstr("box")),
+                                            HasSubstr("tolerance of [solver.temperature]")));
+}
+
+TEST_F(LoadCase, a_mesh_that_cannot_be_read_is_one_error_beside_those_of_the_case) {
+  write_text(folder / "box.h5", "no mesh");
+  const std::string place = fmt::format("{}:2: ", (folder / "case.toml").string());
+  EXPECT_THAT(errors_with({"output.fields=\"foo\""}),
+              testing::UnorderedElementsAre(AllOf(HasSubstr(place), HasSubstr("box.h5")), HasSubstr("foo")));
+  EXPECT_THAT(errors_with({"mesh.file=\"nowhere.h5\""}), ElementsAre(HasSubstr("nowhere.h5 does not exist")));
+}
+
+TEST_F(LoadCase, looks_at_the_output_directory_unless_another_one_takes_its_place) {
+  const std::vector<std::string> overrides{"output.directory=\"box.h5\""};
+  EXPECT_THAT(errors_with(overrides), ElementsAre(AllOf(HasSubstr("command line: the output directory"),
+                                                        HasSubstr("exists and is not a directory"))));
+  EXPECT_NO_THROW(load_case(folder / "case.toml", overrides, one_rank(), folder / "other"));
+}
+
+TEST_F(LoadCase, does_not_let_a_run_replace_the_tables_that_it_reads) {
+  write_text(folder / "in.csv", "t,flow_rate\n0,1\n1,1\n");
+  write_text(folder / "case.toml", R"([mesh]
+file = "box.h5"
+[model]
+type = "classical-fractional-step"
+[fluid]
+kinematic_viscosity = 0.1
+[time]
+end = 1
+step = 0.1
+[initial]
+velocity = [0, 0, 0]
+[boundary.left]
+type = "inlet"
+table = "in.csv"
+[boundary.right]
+type = "outlet"
+[boundary.bottom]
+type = "wall"
+[boundary.top]
+type = "wall"
+[output]
+directory = "."
+)");
+  const std::string flux = ".type=\"flux\"", patches = ".patches=[\"left\"]";
+  EXPECT_THAT(errors_with({"monitor.out" + flux, "monitor.out" + patches}), testing::IsEmpty());
+  const std::vector<std::string> over_it{"monitor.in" + flux, "monitor.in" + patches};
+  EXPECT_THAT(errors_with(over_it),
+              ElementsAre(AllOf(HasSubstr("monitor \"in\" writes"), HasSubstr("in.csv"))));
+  EXPECT_NO_THROW(load_case(folder / "case.toml", over_it, one_rank(), folder / "other"));
+}
+
+TEST_F(LoadCase, reads_a_case_once) {
+  const std::filesystem::path pipe = folder / "pipe.toml";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  std::thread writer([&] { write_text(pipe, steady_case); });
+  const LoadedCase loaded = load_case(pipe, {});
+  writer.join();
+  EXPECT_EQ(std::get<HeatCase>(loaded.settings).materials.size(), 1u);
+}
+
+TEST_F(LoadCase, reports_points_outside_the_mesh) {
+  EXPECT_THAT(errors_with({"monitor.far.type=\"probe\"", "monitor.far.points=[[0.5, 7, 0]]"}),
+              ElementsAre(AllOf(HasSubstr("command line: monitor 'far': point 0"), HasSubstr("7"))));
+}
+
+TEST_F(LoadCase, reports_what_takes_the_whole_mesh_beside_other_errors_and_nothing_twice) {
+  EXPECT_THAT(
+      errors_with({"monitor.far.type=\"probe\"", "monitor.far.points=[[0.5, 7, 0]]",
+                   "monitor.flow.type=\"flux\"", "monitor.flow.patches=[\"rigt\"]",
+                   "monitor.cut.type=\"line\"", "monitor.cut.from=[9, 9, 0]", "monitor.cut.to=[9, 9, 0]",
+                   "monitor.cut.points=2", "solver.temperature.tolerance=2"}),
+      testing::UnorderedElementsAre(HasSubstr("monitor 'far': point 0"), HasSubstr("no patch \"rigt\""),
+                                    HasSubstr("from and to of [monitor.cut] are the same point"),
+                                    HasSubstr("tolerance of [solver.temperature]")));
+}
+
+TEST_F(LoadCase, reports_all_that_is_wrong_with_a_flow_on_its_mesh) {
+  write_text(folder / "case.toml", R"([mesh]
+file = "box.h5"
+[model]
+type = "classical-fractional-step"
+[fluid]
+kinematic_viscosity = -1
+[time]
+steady = true
+step = 0.1
+quantity = "inside.p0_presure"
+[initial]
+file = "box.h5"
+[boundary.right]
+type = "wall"
+[boundary.left]
+type = "wall"
+[boundary.bottom]
+type = "wall"
+[boundary.top]
+type = "wall"
+[monitor.far]
+type = "probe"
+points = [[0.5, 7, 0]]
+fields = ["pressure"]
+[monitor.inside]
+type = "probe"
+points = [[0.5, 0.5, 0]]
+fields = ["pressure"]
+)");
+  EXPECT_THAT(
+      errors_with({}),
+      ElementsAre(HasSubstr(":6: kinematic_viscosity"),
+                  AllOf(HasSubstr(":10: "), HasSubstr("did you mean \"inside.p0_pressure\"")),
+                  AllOf(HasSubstr(":12: "), HasSubstr("not a checkpoint")), HasSubstr(":21: monitor 'far'")));
+}
+
+}  // namespace
+}  // namespace curlew::test

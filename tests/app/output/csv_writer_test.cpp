@@ -1,0 +1,126 @@
+// Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
+#include "app/output/csv_writer.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <limits>
+
+#include "kernels/error.hpp"
+#include "tests/app/output_directory.hpp"
+
+namespace curlew::test {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+const std::vector<CsvColumn> columns = {{"step", "1"}, {"time", "s"}, {"p0_temperature", "K"}};
+
+void write_rows(CsvWriter& writer, int first, int last) {
+  for (int step = first; step <= last; ++step) {
+    writer.write_row(std::vector<double>{static_cast<double>(step), 0.1 * step, 300 + 1.0 / (1 + step)});
+  }
+}
+
+TEST(CsvWriter, writes_units_names_and_flushed_rows) {
+  const OutputDirectory directory;
+  CsvWriter writer(directory / "a.csv", columns);
+  writer.write_row(std::vector<double>{12, 0.1 + 0.2, -1e300});
+  EXPECT_EQ(read_text(directory / "a.csv"),
+            "# units: step [1], time [s], p0_temperature [K]\nstep,time,p0_temperature\n"
+            "12,0.30000000000000004,-1e+300\n");
+  EXPECT_THAT(message_of<Error>([&] {
+                writer.write_row(std::vector<double>{1, 2});
+              }),
+              HasSubstr("has 3 numbers, got 2"));
+}
+
+TEST(CsvWriter, numbers_read_back_to_the_same_bits) {
+  const OutputDirectory directory;
+  CsvWriter writer(directory / "a.csv", {{"value", "1"}});
+  const std::vector<double> values = {1.0 / 3, 5e-324, 1.7976931348623157e308, 0.1, 123456789.0 * 3.7};
+  for (const double value : values) writer.write_row(std::span(&value, 1));
+  std::string text = read_text(directory / "a.csv");
+  text = text.substr(text.find("value\n") + 6);
+  const char* at = text.c_str();
+  for (const double value : values) {
+    char* end = nullptr;
+    EXPECT_EQ(std::strtod(at, &end), value);
+    at = end;
+  }
+}
+
+TEST(CsvWriter, a_restarted_run_gives_the_same_file) {
+  const OutputDirectory directory;
+  {
+    CsvWriter whole(directory / "whole.csv", columns);
+    write_rows(whole, 0, 20);
+    CsvWriter killed(directory / "killed.csv", columns);
+    write_rows(killed, 0, 9);
+  }
+  write_text(directory / "killed.csv",
+             read_text(directory / "killed.csv") + "10,1.");  // cut short by the kill
+  {
+    CsvWriter restarted(directory / "killed.csv", columns, 0.1 * 6);
+    write_rows(restarted, 7, 20);
+  }
+  EXPECT_EQ(read_text(directory / "killed.csv"), read_text(directory / "whole.csv"));
+}
+
+TEST(CsvWriter, a_new_run_starts_over_and_a_restart_without_a_file_starts_one) {
+  const OutputDirectory directory;
+  {
+    CsvWriter writer(directory / "a.csv", columns);
+    write_rows(writer, 0, 3);
+  }
+  const std::string head = "# units: step [1], time [s], p0_temperature [K]\nstep,time,p0_temperature\n";
+  { const CsvWriter writer(directory / "a.csv", columns); }
+  EXPECT_EQ(read_text(directory / "a.csv"), head);
+  { const CsvWriter writer(directory / "b.csv", columns, 3.0); }
+  EXPECT_EQ(read_text(directory / "b.csv"), head);
+}
+
+TEST(CsvWriter, a_file_with_other_columns_is_not_continued) {
+  const OutputDirectory directory;
+  { const CsvWriter writer(directory / "a.csv", {{"time", "s"}, {"total", "W"}}); }
+  const std::string before = read_text(directory / "a.csv");
+  EXPECT_THAT(message_of<InputError>([&] { CsvWriter(directory / "a.csv", columns, 1.0); }),
+              AllOf(HasSubstr((directory / "a.csv").string()), HasSubstr("p0_temperature [K]")));
+  EXPECT_EQ(read_text(directory / "a.csv"), before);
+}
+
+TEST(CsvWriter, names_with_commas_and_quotes_are_one_cell) {
+  const OutputDirectory directory;
+  { const CsvWriter writer(directory / "a.csv", {{"time", "s"}, {"a,b", "W"}, {"the \"hot\" side", "W"}}); }
+  EXPECT_THAT(read_text(directory / "a.csv"), HasSubstr("\ntime,\"a,b\",\"the \"\"hot\"\" side\"\n"));
+}
+
+TEST(CsvWriter, errors_name_path_and_cause) {
+  EXPECT_THAT(message_of<Error>([] { CsvWriter("/proc/missing/a.csv", columns); }),
+              HasSubstr("cannot write '/proc/missing/a.csv': No such file or directory"));
+  EXPECT_THAT(message_of<Error>([] { CsvWriter("/dev/full", columns); }),
+              HasSubstr("cannot write '/dev/full': No space left on device"));
+  const OutputDirectory directory;
+  CsvWriter writer(directory / "a.csv", columns);
+  const FullDisk full(1000);
+  EXPECT_THAT(message_of<Error>([&] { write_rows(writer, 0, 100); }), HasSubstr("a.csv': File too large"));
+}
+
+TEST(CsvWriter, a_table_is_written_at_once) {
+  const OutputDirectory directory;
+  std::vector<CsvColumn> table = {{"x", "m"}};
+  for (const auto& column : field_columns("velocity", "m/s", 3)) table.push_back(column);
+  for (const auto& column : field_columns("pressure", "Pa", 1)) table.push_back(column);
+  write_csv(directory / "line_7.csv", 0.25, table, std::vector<double>{0, 1, 2, 3, 4, 0.5, 5, 6, 7, 8});
+  EXPECT_EQ(
+      read_text(directory / "line_7.csv"),
+      "# time = 0.25 s; units: x [m], velocity_x [m/s], velocity_y [m/s], velocity_z [m/s], pressure [Pa]\n"
+      "x,velocity_x,velocity_y,velocity_z,pressure\n0,1,2,3,4\n0.5,5,6,7,8\n");
+  EXPECT_EQ(directory.names(), "line_7.csv");
+  EXPECT_THROW(write_csv(directory / "b.csv", 0, table, std::vector<double>(7)), Error);
+}
+
+}  // namespace
+}  // namespace curlew::test

@@ -1,0 +1,288 @@
+// Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
+#include "app/simulation/flow_simulation.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "kernels/error.hpp"
+#include "mesh/box.hpp"
+#include "tests/app/output_directory.hpp"
+#include "tests/physics/kept_state.hpp"
+
+namespace curlew::test {
+namespace {
+
+using testing::HasSubstr;
+
+/// A flow that is known: velocity (speed(t), 0, 0), pressure over density x + t, Courant number speed(t) for
+/// a step of 1 s.
+class KnownFlow final : public IncompressibleFlow {
+ public:
+  KnownFlow(const Mesh& mesh, FlowSettings settings, std::function<Real(Real)> speed)
+      : mesh_(mesh), settings_(std::move(settings)), speed_(std::move(speed)) {}
+
+  FlowStepReport start(const VectorFunction&, Real time) override { return set(time, 0); }
+  FlowStepReport start(std::span<const Real> flux, Real time) override {
+    started_from_.assign(flux.begin(), flux.end());
+    return set(time, 0);
+  }
+  FlowState state() const override {
+    return {time_, steps_, {{"speed", speed_(time_)}}, {{"flux", flux_.to_host()}}, {}};
+  }
+  void resume(const FlowState& state) override {
+    if (state.numbers.at("speed") != speed_(state.time)) throw InputError("another flow");
+    set(state.time, state.steps);
+  }
+  FlowStepReport advance(Real step) override { return set(time_ + step, steps_ + 1); }
+
+  Real time() const override { return time_; }
+  std::int64_t steps() const override { return steps_; }
+  Real courant_rate() const override { return speed_(time_); }
+  const Mesh& mesh() const override { return mesh_; }
+  const FlowSettings& settings() const override { return settings_; }
+  const PrimalCochain<Face>& flux() const override { return flux_; }
+  const Field<Face, Vector3>& face_velocity() const override { return velocity_; }
+  const DualCochain<Cell>& pressure() const override { return pressure_; }
+  Real mean_flow_force() const override { return 0; }
+  BoundaryForces boundary_forces() const override { return {}; }
+  EnergyBudget energy_budget() const override { return {}; }
+
+  std::vector<Real> started_from_;
+
+ private:
+  FlowStepReport set(Real time, std::int64_t steps) {
+    time_ = time;
+    steps_ = steps;
+    const Vector3 v{speed_(time), 0, 0};
+    velocity_.fill(v);
+    std::vector<Real> flux, pressure;
+    for (const Vector3 area : mesh_.geometry().face_areas().host()) flux.push_back(dot(v, area));
+    for (const Vector3 x : mesh_.geometry().cell_centroids().host()) pressure.push_back(x.x + time);
+    flux_.copy_from_host(flux);
+    pressure_.copy_from_host(pressure);
+    FlowStepReport report;
+    report.kinetic_energy = dot(v, v) / 2;
+    return report;
+  }
+
+  const Mesh& mesh_;
+  FlowSettings settings_;
+  std::function<Real(Real)> speed_;
+  Executor executor_ = Executor::serial();
+  Real time_ = 0;
+  std::int64_t steps_ = 0;
+  PrimalCochain<Face> flux_{executor_, mesh_.topology().faces().size(), "flux", "m3/s"};
+  Field<Face, Vector3> velocity_{executor_, mesh_.topology().faces().size(), "velocity", "m/s"};
+  DualCochain<Cell> pressure_{executor_, mesh_.topology().cells().size(), "pressure", "m2/s2"};
+};
+
+const FieldDescription velocity{"velocity", "m/s", 3}, pressure{"pressure", "Pa", 1};
+
+struct FlowRun : testing::Test {
+  FlowRun() {
+    settings.name = "known";
+    settings.flow.density = 1000;
+    settings.time.end = 1;
+    settings.time.step = 0.125;
+    settings.output.fields = {velocity, pressure};
+  }
+  std::unique_ptr<FlowSimulation> simulation() const {
+    return std::make_unique<FlowSimulation>(settings,
+                                            std::make_unique<KnownFlow>(mesh, settings.flow, speed));
+  }
+  void run_to_end(FlowSimulation& run) const {
+    while (!run.finished()) run.advance();
+  }
+  MonitorSettings average(const std::string& name, std::optional<Real> start) const {
+    return {name, {}, {}, TimeAverageSettings{{velocity, pressure}, start}};
+  }
+  /// Of the first cell.
+  static Real value(FlowSimulation& run, const std::string& name) {
+    const auto snapshot = run.snapshot();
+    const FieldSnapshot field = snapshot->field(name);
+    if (const auto* scalars = std::get_if<View<Cell, const Real>>(&field)) return (*scalars)[Id<Cell>(0)];
+    return std::get<View<Cell, const Vector3>>(field)[Id<Cell>(0)].x;
+  }
+
+  const Mesh mesh{make_box(CellType::Quadrilateral, {2, 2, 1})};
+  std::function<Real(Real)> speed = [](Real time) { return 1 + time; };
+  FlowCase settings;
+};
+
+TEST_F(FlowRun, pressure_is_in_pascal_and_linear_at_points) {
+  const auto run = simulation();
+  run->start();
+  const Real x = mesh.geometry().cell_centroids()[0].x;
+  EXPECT_NEAR(value(*run, "pressure"), 1000 * x, 1e-10);
+  const auto snapshot = run->snapshot();
+  const PointSampler sampler = PointSampler::at_points(PointLocator(mesh), "p", {{0.1, 0.2, 0}});
+  EXPECT_NEAR(sampler(snapshot->field_at_points("pressure")).at(0), 100, 1e-9);
+  EXPECT_NEAR(sampler(snapshot->field("pressure")).at(0), 250, 1e-9);
+}
+
+TEST_F(FlowRun, averages_in_time_weigh_steps_by_their_length_from_their_start_on) {
+  settings.monitors = {average("all", std::nullopt), average("late", 0.5)};
+  const auto run = simulation();
+  EXPECT_THAT(run->output_fields(),
+              testing::ElementsAre(velocity, pressure, FieldDescription{"all_velocity", "m/s", 3},
+                                   FieldDescription{"all_pressure", "Pa", 1},
+                                   FieldDescription{"late_velocity", "m/s", 3},
+                                   FieldDescription{"late_pressure", "Pa", 1}));
+  run->start();
+  run->advance();
+  EXPECT_NEAR(value(*run, "all_velocity"), 1 + 1. / 8, 1e-14);
+  for (const char* name : {"late_velocity", "late_pressure"})
+    EXPECT_TRUE(std::isnan(value(*run, name))) << name;
+  run_to_end(*run);
+  // Values at the ends of the steps: the mean of k / 8 over k = 1…8, and over k = 5…8.
+  EXPECT_NEAR(value(*run, "all_velocity"), 1 + 4.5 / 8, 1e-14);
+  EXPECT_NEAR(value(*run, "late_velocity"), 1 + 6.5 / 8, 1e-14);
+  EXPECT_NEAR(value(*run, "late_pressure"), 1000 * (mesh.geometry().cell_centroids()[0].x + 6.5 / 8), 1e-9);
+}
+
+TEST_F(FlowRun, an_average_that_begins_after_a_checkpoint_takes_nothing_from_it) {
+  settings.monitors = {average("mean", std::nullopt)};
+  const auto first = simulation();
+  first->start();
+  for (int k = 0; k < 4; ++k) first->advance();
+  const Checkpoint checkpoint = kept(first->checkpoint());
+  settings.monitors = {average("mean", 0.625)};
+  const auto rest = simulation();
+  rest->resume(checkpoint, "earlier.h5");
+  run_to_end(*rest);
+  EXPECT_NEAR(value(*rest, "mean_velocity"), 1 + 7. / 8, 1e-14);
+}
+
+TEST_F(FlowRun, an_average_that_a_checkpoint_does_not_have_begins_there_and_says_so) {
+  const auto of_velocity = [&](const std::string& name, std::optional<Real> start) {
+    MonitorSettings monitor = average(name, start);
+    std::get<TimeAverageSettings>(monitor.what).fields = {velocity};
+    return monitor;
+  };
+  settings.monitors = {of_velocity("mean", 0.25)};
+  const auto first = simulation();
+  first->start();
+  for (int k = 0; k < 4; ++k) first->advance();
+  const Checkpoint checkpoint = kept(first->checkpoint());
+  EXPECT_THAT(simulation()->resume(checkpoint, "earlier.h5"), testing::IsEmpty());
+
+  for (const MonitorSettings& changed :
+       {of_velocity("mean", std::nullopt), of_velocity("mean", 0.125), of_velocity("mean", 0.375),
+        of_velocity("other", 0.25), average("mean", 0.25)}) {
+    settings.monitors = {changed};
+    const auto rest = simulation();
+    EXPECT_THAT(rest->resume(checkpoint, "earlier.h5"),
+                testing::ElementsAre(testing::AllOf(HasSubstr("[monitor." + changed.name + "]"),
+                                                    HasSubstr("begins at 0.5 s instead"))));
+    run_to_end(*rest);
+    EXPECT_NEAR(value(*rest, changed.name + "_velocity"), 1 + 6.5 / 8, 1e-14);
+  }
+  // Nothing of one that begins later is lost.
+  settings.monitors = {of_velocity("mean", 0.625)};
+  EXPECT_THAT(simulation()->resume(checkpoint, "earlier.h5"), testing::IsEmpty());
+}
+
+TEST_F(FlowRun, resumes_to_the_same_bits) {
+  settings.time.courant = 0.1;
+  settings.time.step = 0.01;
+  settings.monitors = {average("all", std::nullopt), average("late", 0.5)};
+  const auto whole = simulation();
+  whole->start();
+  std::vector<Checkpoint> checkpoints;
+  while (!whole->finished()) {
+    whole->advance();
+    checkpoints.push_back(kept(whole->checkpoint()));
+  }
+  ASSERT_GT(checkpoints.size(), 10u);
+  for (const std::size_t k : {std::size_t{0}, std::size_t{5}, checkpoints.size() - 2}) {
+    const auto rest = simulation();
+    rest->resume(checkpoints[k], "earlier.h5");
+    EXPECT_EQ(rest->checkpoint(), checkpoints[k]);
+    run_to_end(*rest);
+    EXPECT_EQ(rest->checkpoint(), checkpoints.back()) << k;
+  }
+}
+
+TEST_F(FlowRun, refuses_what_is_no_checkpoint_of_it) {
+  const auto run = simulation();
+  run->start();
+  Checkpoint checkpoint = run->checkpoint();
+  checkpoint.numbers["speed"] = 7;
+  EXPECT_THAT(message_of<InputError>([&] { run->resume(checkpoint, "a.h5"); }),
+              HasSubstr("a.h5: another flow"));
+  checkpoint.texts["model"] = "heat-diffusion";
+  EXPECT_THAT(message_of<InputError>([&] { run->resume(checkpoint, "a.h5"); }),
+              HasSubstr("a.h5: the checkpoint is not of a classical-fractional-step run"));
+}
+
+TEST_F(FlowRun, starts_from_the_fluxes_of_an_earlier_run) {
+  const OutputDirectory folder;
+  const auto earlier = simulation();
+  earlier->start();
+  earlier->advance();
+  settings.initial_file = write_checkpoint(folder.path(), earlier->checkpoint());
+  auto flow = std::make_unique<KnownFlow>(mesh, settings.flow, speed);
+  const KnownFlow& started = *flow;
+  FlowSimulation run(settings, std::move(flow));
+  run.start();
+  EXPECT_EQ(started.started_from_, earlier->flow().flux().to_host());
+  EXPECT_EQ(run.time(), 0);
+
+  const Mesh other(make_box(CellType::Quadrilateral, {3, 2, 1}));
+  FlowSimulation elsewhere(settings, std::make_unique<KnownFlow>(other, settings.flow, speed));
+  EXPECT_THAT(message_of<InputError>([&] { elsewhere.start(); }), HasSubstr("on another mesh"));
+}
+
+TEST_F(FlowRun, is_steady_when_what_is_watched_no_longer_changes) {
+  settings.time.steady = true;
+  settings.time.tolerance = 1e-3;
+  speed = [](Real time) { return 2 + std::exp(-time); };
+  // Change per time and size of v: exp(-t) / 2; twice that for its square.
+  for (const auto& [quantity, time] :
+       {std::pair("velocity", -std::log(2e-3)), {"kinetic_energy", -std::log(1e-3)}}) {
+    settings.time.quantity = quantity;
+    const auto run = simulation();
+    run->start();
+    run_to_end(*run);
+    EXPECT_TRUE(run->reached_goal());
+    EXPECT_NEAR(run->time(), time + 10 * 0.125, 2 * 0.125) << quantity;
+    EXPECT_THAT(run->conclusion(), HasSubstr(std::string("steady after ") + std::to_string(run->steps())));
+  }
+  settings.time.quantity = "drag.cx";
+  const auto watching = simulation();
+  EXPECT_EQ(watching->watched().value().name, "drag.cx");
+  watching->start();
+  for (int k = 0; k < 11; ++k) {
+    EXPECT_FALSE(watching->finished());
+    watching->advance();
+    watching->observe(3);
+  }
+  EXPECT_TRUE(watching->finished());
+}
+
+TEST_F(FlowRun, says_so_when_it_does_not_become_steady) {
+  settings.time.steady = true;
+  settings.time.max_steps = 20;
+  const auto run = simulation();
+  run->start();
+  run_to_end(*run);
+  EXPECT_EQ(run->steps(), 20);
+  EXPECT_FALSE(run->reached_goal());
+  EXPECT_THAT(run->conclusion(), HasSubstr("not steady after the 20 steps of [time] max_steps: velocity"));
+}
+
+TEST_F(FlowRun, residuals_have_a_number_per_column) {
+  const auto run = simulation();
+  run->start();
+  run->advance();
+  EXPECT_EQ(run->residuals().size(), run->residual_columns().size());
+  settings.flow.mean_flow = MeanFlow{{1, 0, 0}, 1};
+  const auto held = simulation();
+  EXPECT_EQ(held->residual_columns().back().name, "mean_flow_force");
+  EXPECT_EQ(held->residuals().size(), held->residual_columns().size());
+}
+
+}  // namespace
+}  // namespace curlew::test

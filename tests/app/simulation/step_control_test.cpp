@@ -1,0 +1,222 @@
+// Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
+#include "app/simulation/step_control.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+
+namespace curlew {
+namespace {
+
+using testing::DoubleNear;
+using testing::ElementsAre;
+
+FlowTimeSettings fixed(Real end, Real step) {
+  FlowTimeSettings time;
+  time.end = end;
+  time.step = step;
+  return time;
+}
+
+/// All steps of a run whose flow has the Courant number `rate(time)` a second.
+std::vector<Real> steps_of(const FlowTimeSettings& time, const std::function<Real(Real)>& rate) {
+  StepControl control(time);
+  std::vector<Real> steps;
+  Real now = time.start;
+  while (!control.at_end(now)) {
+    steps.push_back(control.next(now, rate(now)));
+    now += steps.back();
+  }
+  EXPECT_NEAR(now, time.end, 1e-14 * std::max<Real>(1, std::abs(time.end)));
+  return steps;
+}
+
+const auto any = [](Real) { return 1e9; };
+
+TEST(EvenSteps, fill_the_time_from_start_to_end) {
+  struct Example {
+    Real start, end, step;
+    std::int64_t count;
+  };
+  // 0.1 is no binary number: ten of them are neither more nor fewer steps than ten.
+  for (const auto& [start, end, step, count] : {Example{0, 1, 0.1, 10},
+                                                {0, 0.3, 0.1, 3},
+                                                {5, 6, 0.1, 10},
+                                                {0, 1, 0.3, 4},
+                                                {0, 1e6, 0.1, 10000000},
+                                                {0, 1, 1, 1},
+                                                {-1, 1, 0.7, 3}}) {
+    TimeSettings time;
+    time.start = start, time.end = end, time.step = step;
+    const EvenSteps steps(time);
+    EXPECT_EQ(steps.last(), count) << start << " to " << end;
+    EXPECT_EQ(steps.time_of(count), end);
+    EXPECT_DOUBLE_EQ(steps.time_of(1), count == 1 ? end : start + step);
+    for (std::int64_t k = 1; k <= std::min<std::int64_t>(count, 100); ++k) {
+      EXPECT_LT(steps.time_of(k - 1), steps.time_of(k)) << k;
+    }
+  }
+}
+
+TEST(EvenSteps, go_on_from_a_moment_that_they_do_not_lead_to) {
+  TimeSettings time;
+  time.end = 2, time.step = 0.1;
+  EvenSteps same(time), after_longer_ones(time);
+  same.resume({0, 0}, {7, 7 * 0.1});
+  EXPECT_EQ(same.origin().step, 0);
+  after_longer_ones.resume({0, 0}, {4, 1.25});
+  EXPECT_EQ(after_longer_ones.origin().step, 4);
+  EXPECT_EQ(after_longer_ones.time_of(5), 1.25 + 0.1);
+  EXPECT_EQ(after_longer_ones.last(), 4 + 8);  // seven of 0.1 and one of 0.05
+  EXPECT_EQ(after_longer_ones.time_of(12), 2);
+  // A run that goes on from there in turn counts as that one did.
+  EvenSteps again(time);
+  again.resume(after_longer_ones.origin(), {7, after_longer_ones.time_of(7)});
+  EXPECT_EQ(again.time_of(8), after_longer_ones.time_of(8));
+  EXPECT_EQ(again.last(), 12);
+}
+
+TEST(StepControl, fixed_steps_fill_the_run) {
+  // 0.1 is no binary number: ten of them are neither more nor fewer steps than ten.
+  const auto tenths = steps_of(fixed(1, 0.1), any);
+  EXPECT_EQ(tenths.size(), 10u);
+  for (std::size_t k = 0; k + 1 < tenths.size(); ++k) EXPECT_EQ(tenths[k], 0.1) << k;
+  EXPECT_EQ(steps_of(fixed(1000, 0.1), any).size(), 10000u);
+  EXPECT_THAT(steps_of(fixed(1, 1), any), ElementsAre(1));
+}
+
+TEST(StepControl, the_last_two_steps_share_what_is_left) {
+  EXPECT_THAT(steps_of(fixed(1, 0.3), any),
+              ElementsAre(0.3, 0.3, DoubleNear(0.2, 1e-15), DoubleNear(0.2, 1e-15)));
+  const auto steps = steps_of(fixed(1, 0.333), any);  // and not a fourth of 0.001
+  EXPECT_EQ(steps.size(), 4u);
+  EXPECT_NEAR(steps[3], (1 - 2 * 0.333) / 2, 1e-15);
+}
+
+TEST(StepControl, follows_the_courant_number_within_its_limits) {
+  FlowTimeSettings time = fixed(100, 0);
+  time.courant = 0.5;
+  time.max_step = 2;
+  StepControl control(time);
+  EXPECT_EQ(control.next(0, 1), 0.5);
+  EXPECT_DOUBLE_EQ(control.next(1, 0.01), 0.5 * 1.2);        // grows by a fifth at most
+  EXPECT_DOUBLE_EQ(control.next(2, 0.01), 0.5 * 1.2 * 1.2);  // from step to step
+  EXPECT_DOUBLE_EQ(control.next(3, 10), 0.05);               // shrinks at once
+  control.resume(10);
+  EXPECT_EQ(control.next(4, 0.001), 2);  // not above max_step
+  EXPECT_EQ(StepControl(time).next(0, 0), 2) << "a fluid at rest";
+}
+
+TEST(StepControl, a_first_step_is_a_limit_to_the_first_step) {
+  FlowTimeSettings time = fixed(100, 0.01);
+  time.courant = 0.5;
+  StepControl control(time);
+  EXPECT_EQ(control.next(0, 0), 0.01);
+  EXPECT_DOUBLE_EQ(control.next(0.01, 0), 0.012);
+}
+
+TEST(StepControl, courant_steps_end_at_the_end_without_a_sliver) {
+  FlowTimeSettings time = fixed(3, 0.01);
+  time.courant = 0.5;
+  const auto steps = steps_of(time, [](Real t) { return 2 + std::sin(7 * t); });
+  const std::size_t last = steps.size() - 1;
+  EXPECT_NEAR(steps[last], steps[last - 1], 1e-14);
+  for (std::size_t k = 1; k <= last; ++k) EXPECT_LE(steps[k], 1.2 * steps[k - 1] * (1 + 1e-14)) << k;
+}
+
+TEST(StepControl, goes_on_as_if_there_had_been_no_restart) {
+  FlowTimeSettings time = fixed(3, 0.01);
+  time.courant = 0.5;
+  const auto rate = [](Real t) { return 2 + std::sin(7 * t); };
+  StepControl whole(time);
+  Real now = 0;
+  for (int k = 0; k < 20 && !whole.at_end(now); ++k) {
+    StepControl restarted(time);
+    restarted.resume(whole.last());
+    const Real step = whole.next(now, rate(now));
+    EXPECT_EQ(restarted.next(now, rate(now)), step) << k;
+    now += step;
+  }
+}
+
+TEST(StepControl, a_steady_run_has_no_end) {
+  FlowTimeSettings time = fixed(0, 0.5);
+  time.steady = true;
+  StepControl control(time);
+  EXPECT_EQ(control.next(1e6, 1), 0.5);
+  EXPECT_FALSE(control.at_end(1e6));
+}
+
+TEST(SteadyDetector, wants_ten_calm_steps_in_a_row) {
+  SteadyDetector detector(0.01);
+  const auto calm = [&](int count) {
+    for (int k = 0; k < count; ++k) detector.observe(0.9 * 0.01 * 5 * 0.1, 5, 0.1);
+  };
+  calm(9);
+  EXPECT_FALSE(detector.steady());
+  EXPECT_NEAR(detector.rate(), 0.009, 1e-15);
+  detector.observe(1.1 * 0.01 * 5 * 0.1, 5, 0.1);
+  calm(9);
+  EXPECT_FALSE(detector.steady());
+  calm(1);
+  EXPECT_TRUE(detector.steady());
+}
+
+TEST(SteadyDetector, a_decay_is_found_where_its_rate_falls_below_the_tolerance) {
+  // q = 2 + exp(-t): relative rate exp(-t) / q.
+  SteadyDetector detector(1e-3);
+  const Real step = 0.01;
+  Real time = 0;
+  for (; !detector.steady() && time < 100; time += step) detector.observe(2 + std::exp(-time), step);
+  EXPECT_NEAR(time, -std::log(2e-3) + 10 * step, 3 * step);
+}
+
+TEST(SteadyDetector, what_is_nothing_and_stays_nothing_is_steady) {
+  SteadyDetector detector(1e-3);
+  for (int k = 0; k < 11; ++k) detector.observe(0, 0.1);
+  EXPECT_TRUE(detector.steady());
+}
+
+TEST(SteadyDetector, not_a_number_is_not_steady) {
+  SteadyDetector detector(1e-3);
+  for (int k = 0; k < 20; ++k) detector.observe(std::nan(""), 0.1);
+  EXPECT_FALSE(detector.steady());
+}
+
+TEST(SteadyDetector, a_restart_asks_anew_whether_it_is_steady) {
+  SteadyDetector before(1e-3);
+  for (int step = 0; step < 10; ++step) before.observe(5e-4, 1, 1);
+  ASSERT_TRUE(before.steady());
+  SteadyDetector same(1e-3), stricter(1e-4);
+  same.resume(before.state());
+  EXPECT_FALSE(same.steady());
+  same.observe(5e-4, 1, 1);
+  EXPECT_TRUE(same.steady());
+  SteadyDetector disturbed(1e-3);
+  disturbed.resume(before.state());
+  disturbed.observe(1, 1, 1);  // of a lid that is faster since
+  for (int step = 0; step < 9; ++step) disturbed.observe(5e-4, 1, 1);
+  EXPECT_FALSE(disturbed.steady());
+  stricter.resume(before.state());
+  for (int step = 0; step < 9; ++step) stricter.observe(5e-5, 1, 1);
+  EXPECT_FALSE(stricter.steady());
+}
+
+TEST(SteadyDetector, goes_on_as_if_there_had_been_no_restart) {
+  SteadyDetector whole(1e-3);
+  for (int k = 0; !whole.steady(); ++k) {
+    ASSERT_LT(k, 3000);
+    const Real value = 2 + std::exp(-0.01 * k);
+    SteadyDetector restarted(1e-3);
+    restarted.resume(whole.state());
+    whole.observe(value, 0.01);
+    restarted.observe(value, 0.01);
+    ASSERT_EQ(restarted.state(), whole.state()) << k;
+    ASSERT_EQ(restarted.steady(), whole.steady()) << k;
+  }
+}
+
+}  // namespace
+}  // namespace curlew

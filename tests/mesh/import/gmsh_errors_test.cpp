@@ -1,0 +1,130 @@
+// Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gmsh.h>
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "tests/mesh/import/gmsh_files.hpp"
+
+namespace curlew {
+namespace {
+
+using testing::HasSubstr;
+
+struct BadMesh {
+  std::string file;
+  std::string content;
+  std::string message;  ///< a fragment
+};
+
+TEST_F(GmshImport, every_bad_mesh_gets_its_message) {
+  const std::vector<std::string> triangle = {"1 0 0 0", "2 1 0 0", "3 0 1 0"};
+  const std::string header = "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n";
+  const std::vector<BadMesh> corpus = {
+      {"empty.msh", "", "the file is empty"},
+      {"text.msh", "hello\n", "a .msh file starts with $MeshFormat"},
+      {"fluent.msh", "(0 \"GAMBIT to Fluent File\")\n(2 3)\n", "Other programs use .msh too"},
+      {"zeros.msh", std::string(1000, '\0'), "a .msh file starts with $MeshFormat"},
+      {"header.msh", "$MeshFormat\n", "a .msh file starts with $MeshFormat"},
+      {"future.msh", "$MeshFormat\n9.5 0 8\n$EndMeshFormat\n", "format 9.5; formats 2.2 and 4.1 are read"},
+      {"nothing.msh", header, "it has no cells"},
+      {"no_elements.msh", msh22({}, triangle, {}), "it has no cells"},
+      {"points.msh", msh22({}, triangle, {"1 15 2 0 1 1"}), "it has no cells"},
+      {"lines.msh", msh22({}, triangle, {"1 1 2 0 1 1 2"}), "it has no cells"},
+      {"node.msh", msh22({}, triangle, {"1 2 2 0 1 1 2 4"}),
+       "an element uses node 4; the nodes are numbered from 1 to 3"},
+      {"negative_node.msh", msh22({}, triangle, {"1 2 2 0 1 1 2 -3"}), "uses node -3"},
+      {"node_gap.msh", msh22({}, {"1 0 0 0", "2 1 0 0", "9 0 1 0"}, {"1 2 2 0 1 1 2 5"}), "Gmsh reports"},
+      {"count.msh", "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n7\n1 0 0 0\n$EndNodes\n", "it is damaged"},
+      {"names.msh", msh22({"5 7 \"steel\""}, triangle, {"1 2 2 0 1 1 2 3"}), "physical group of dimension 5"},
+      {"type.msh", msh22({}, triangle, {"1 999 2 0 1 1 2 3"}), "Gmsh reports"},
+      {"nan.msh", msh22({}, {"1 0 0 0", "2 nan 0 0", "3 0 1 0"}, {"1 2 2 0 1 1 2 3"}),
+       "no finite coordinates"},
+      {"infinite.msh", msh22({}, {"1 0 0 0", "2 1e999 0 0", "3 0 1 0"}, {"1 2 2 0 1 1 2 3"}),
+       "no finite coordinates"},
+      {"duplicate.msh", msh22({}, triangle, {"1 2 2 0 1 1 2 3", "2 2 2 0 1 3 1 2"}),
+       "two cells have the same nodes"},
+      {"tilted.msh", msh22({}, {"1 0 0 0", "2 1 0 0", "3 0 1 1"}, {"1 2 2 0 1 1 2 3"}), "plane z = constant"},
+      {"upright.msh", msh22({}, {"1 0 0 0", "2 0 1 0", "3 0 1 1"}, {"1 2 2 0 1 1 2 3"}),
+       "plane z = constant"},
+      {"mesh.xyz", "hello\n", "the extension '.xyz' is none that a mesh is read from"},
+      {"mesh", "hello\n", "the extension '' is none"},
+      {"mesh.su2", "NDIME= 2\n", "Convert the file to .msh"},
+      {"mesh.vtk", "hello\n", "Gmsh reports"},
+      {"mesh.unv", "hello\n", "it has no cells"},
+      {"solid.stl", "hello\n", "it has no triangles"},
+      {"open.stl",
+       "solid s\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 1 "
+       "0\nendloop\nendfacet\n"
+       "endsolid s\n",
+       "one closed surface"},
+      {"part.step", "hello\n", "Gmsh reports"},
+      {"part.brep", "hello\n", "it has no cells"},
+      {"unfinished.geo", "Point(1) = {0, 0;\n", "line 1: syntax error"},
+      {"unknown.geo", "\nPoint(1) = {a, 0, 0};\n", "line 2: Unknown variable 'a'"},
+      {"missing_curve.geo", "Curve Loop(1) = {1, 2, 3};\nPlane Surface(1) = {1};\n", "Gmsh reports"},
+      {"points_only.geo", "Point(1) = {0, 0, 0};\n", "it has no cells"},
+      {"error.geo", "Error(\"wheel and rim do not meet\");\n", "wheel and rim do not meet"},
+  };
+  for (const BadMesh& bad : corpus) {
+    SCOPED_TRACE(bad.file);
+    const std::string message = import_error(write(bad.file, bad.content));
+    EXPECT_THAT(message, HasSubstr(bad.message));
+    EXPECT_THAT(message, HasSubstr((folder_ / bad.file).string()));
+  }
+  EXPECT_THAT(import_error(folder_ / "absent.msh"), HasSubstr("no such file"));
+  std::filesystem::create_directory(folder_ / "folder.msh");
+  EXPECT_THAT(import_error(folder_ / "folder.msh"), HasSubstr("not a regular file"));
+}
+
+TEST_F(GmshImport, a_script_that_ends_the_program_is_told_of) {
+  write("included.geo", "Exit;\n");
+  for (const char* script : {"Exit;\n", "If(1)Exit;EndIf\n", "Exit\n;\n", "Include \"included.geo\";\n"}) {
+    const auto file = write("exit.geo", script);
+    EXPECT_EXIT(import_mesh(file), testing::ExitedWithCode(2), "error: .*exit.geo: a statement Exit")
+        << script;
+  }
+  EXPECT_THAT(import_error(write("comment.geo", "/* Exit; */\nPoint(1) = {0, 0, 0};\n")),
+              HasSubstr("it has no cells"));
+}
+
+TEST_F(GmshImport, a_truncated_mesh_is_an_error_or_still_a_mesh) {
+  const auto geometry = write("box.geo", box_script);
+  for (const double version : {2.2, 4.1}) {
+    for (const bool binary : {false, true}) {
+      SCOPED_TRACE(fmt::format("{} {}", version, binary ? "binary" : "ASCII"));
+      save(folder_ / "whole.msh", version, binary, [&] {
+        gmsh::open(geometry.string());
+        gmsh::option::setNumber("Mesh.CharacteristicLengthMax", 0.5);
+        gmsh::model::mesh::generate(3);
+      });
+      const RawMesh whole = import_mesh(folder_ / "whole.msh");
+      const std::string content = read(folder_ / "whole.msh");
+      std::size_t errors = 0, cuts = 0;
+      for (std::size_t length = 0; length < content.size(); length += 1 + content.size() / 120) {
+        SCOPED_TRACE(fmt::format("{} of {} bytes", length, content.size()));
+        const auto file = write("cut.msh", content.substr(0, length));
+        ++cuts;
+        const std::string message = import_error(file);  // another exception fails the test
+        errors += message.empty() ? 0u : 1u;
+        if (message.empty()) {
+          EXPECT_EQ(import_mesh(file).cell_nodes, whole.cell_nodes);
+        }
+      }
+      EXPECT_GE(errors, cuts - 2);  // the end mark of the last section is all that may be missing
+    }
+  }
+}
+
+TEST_F(GmshImport, recovers_after_an_error) {
+  EXPECT_THAT(import_error(write("bad.geo", "Point(1) = {0, 0")), HasSubstr("syntax error"));
+  EXPECT_EQ(import_mesh(write("box.geo", box_script), {.size = 0.5}).region_names.size(), 1u);
+}
+
+}  // namespace
+}  // namespace curlew

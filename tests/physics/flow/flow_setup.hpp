@@ -1,0 +1,89 @@
+// Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "mesh/mesh.hpp"
+#include "mesh/quality.hpp"
+#include "physics/flow/flow_settings.hpp"
+#include "tests/physics/analytic_function.hpp"
+#include "tests/physics/analytic_vector.hpp"
+
+namespace curlew {
+
+/// Settings with tight solves and the same boundary on every patch.
+inline FlowSettings settings_with(const Mesh& mesh, const FlowBoundary& boundary) {
+  FlowSettings settings;
+  settings.boundaries.assign(mesh.topology().patches().size(), boundary);
+  settings.momentum = {1e-10, 0, 20000};
+  settings.pressure = {1e-11, 0, 20000};
+  return settings;
+}
+
+inline FlowBoundary& boundary_of(FlowSettings& settings, const Mesh& mesh, const std::string& patch) {
+  const std::vector<Patch>& patches = mesh.topology().patches();
+  for (std::size_t p = 0; p < patches.size(); ++p) {
+    if (patches[p].name == patch) return settings.boundaries[p];
+  }
+  throw std::logic_error("no patch " + patch);
+}
+
+inline Range<Face> faces_of_patch(const Mesh& mesh, const std::string& patch) {
+  for (const Patch& candidate : mesh.topology().patches()) {
+    if (candidate.name == patch) return candidate.faces;
+  }
+  throw std::logic_error("no patch " + patch);
+}
+
+inline VectorFunctionPointer uniform_vector(Vector3 value) {
+  return steady_vector([value](Vector3) { return value; });
+}
+
+inline bool has_planar_faces(const Mesh& mesh) {
+  return measure_quality(mesh).non_planarity.max < 1e-12;
+}
+
+/// Numbers in [-1, 1] that are the same in every run.
+inline std::vector<Real> arbitrary(Index count, Real seed = 1) {
+  std::vector<Real> values(at(count));
+  for (std::size_t k = 0; k < values.size(); ++k) {
+    const Real x = 1e4 * std::sin(seed + 12.9898 * static_cast<Real>(k));
+    values[k] = 2 * (x - std::floor(x)) - 1;
+  }
+  return values;
+}
+
+inline std::vector<Vector3> arbitrary_vectors(const Mesh& mesh, Index count, Real seed = 1) {
+  const std::vector<Real> x = arbitrary(count, seed), y = arbitrary(count, seed + 1),
+                          z = arbitrary(count, seed + 2);
+  std::vector<Vector3> values(at(count));
+  for (std::size_t k = 0; k < values.size(); ++k)
+    values[k] = {x[k], y[k], mesh.topology().dimension() == 2 ? 0 : z[k]};
+  return values;
+}
+
+/// Two meshes side by side that do not touch; the second one's patches get a prefix.
+inline RawMesh side_by_side(RawMesh one, const RawMesh& other, Vector3 shift, const std::string& prefix) {
+  const auto nodes = static_cast<Index>(one.nodes.size());
+  const auto patches = static_cast<Index>(one.patch_names.size());
+  const std::int64_t cell_start = one.cell_start.back(), boundary_start = one.boundary_start.back();
+  for (const Vector3& x : other.nodes) one.nodes.push_back(x + shift);
+  one.cell_types.insert(one.cell_types.end(), other.cell_types.begin(), other.cell_types.end());
+  one.cell_region.insert(one.cell_region.end(), other.cell_region.begin(), other.cell_region.end());
+  for (std::size_t k = 1; k < other.cell_start.size(); ++k)
+    one.cell_start.push_back(cell_start + other.cell_start[k]);
+  for (const Index n : other.cell_nodes) one.cell_nodes.push_back(n + nodes);
+  for (std::size_t k = 1; k < other.boundary_start.size(); ++k)
+    one.boundary_start.push_back(boundary_start + other.boundary_start[k]);
+  for (const Index n : other.boundary_nodes) one.boundary_nodes.push_back(n + nodes);
+  for (const Index p : other.boundary_patch) one.boundary_patch.push_back(p + patches);
+  for (const std::string& name : other.patch_names) one.patch_names.push_back(prefix + name);
+  return one;
+}
+
+}  // namespace curlew

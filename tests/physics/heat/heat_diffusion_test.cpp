@@ -1,0 +1,689 @@
+// Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
+#include "physics/heat/heat_diffusion.hpp"
+
+#include <gtest/gtest.h>
+
+#include <Eigen/Dense>
+#include <Eigen/Sparse>
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <numbers>
+
+#include "mesh/box.hpp"
+#include "mesh/cell_shapes.hpp"
+#include "tests/dense_algebra.hpp"
+#include "tests/kernels/backends.hpp"
+#include "tests/mesh/shelf.hpp"
+#include "tests/operators/operator_matrix.hpp"
+#include "tests/physics/analytic_function.hpp"
+#include "tests/physics/kept_state.hpp"
+
+namespace curlew {
+namespace {
+
+constexpr Real pi = std::numbers::pi;
+
+HeatMaterial material(Real conductivity, Real capacity, FunctionPointer source = constant(0)) {
+  return {conductivity, capacity, std::move(source)};
+}
+
+/// The same boundary condition on every patch.
+HeatSettings settings_for(const Mesh& mesh, const HeatMaterial& stuff, const HeatBoundary& boundary) {
+  HeatSettings settings;
+  settings.materials.assign(mesh.topology().region_names().size(), stuff);
+  settings.boundaries.assign(mesh.topology().patches().size(), boundary);
+  settings.solver.relative_tolerance = 1e-12;
+  return settings;
+}
+
+void set_boundary(HeatSettings& settings, const Mesh& mesh, const std::string& patch,
+                  const HeatBoundary& boundary) {
+  for (std::size_t p = 0; p < settings.boundaries.size(); ++p) {
+    if (mesh.topology().patches()[p].name == patch) settings.boundaries[p] = boundary;
+  }
+}
+
+/// L2 norm of the error of node values, by dual volumes.
+Real error_of(const Mesh& mesh, const HeatDiffusion& heat, const std::function<Real(Vector3)>& exact) {
+  const std::vector<Real> temperature = heat.temperature().to_host();
+  Real squares = 0, volume = 0;
+  for (std::size_t n = 0; n < temperature.size(); ++n) {
+    const Real error = temperature[n] - exact(mesh.geometry().node_positions()[n]);
+    squares += mesh.geometry().node_volumes()[n] * error * error;
+    volume += mesh.geometry().node_volumes()[n];
+  }
+  return std::sqrt(squares / volume);
+}
+
+// --- the operator
+// -------------------------------------------------------------------------------------------------
+
+/// Linear finite-element stiffness matrix by the textbook: gradients of barycentric coordinates from the
+/// inverse of the matrix of corner coordinates.
+Eigen::SparseMatrix<Real> finite_element_stiffness(const Mesh& mesh, const std::vector<Real>& conductivity) {
+  const Topology& t = mesh.topology();
+  const int d = t.dimension();
+  std::vector<Eigen::Triplet<Real>> entries;
+  for (const Id<Cell> c : t.cells()) {
+    const auto nodes = t.nodes_of_cell()[c];
+    Eigen::MatrixXd corners(d + 1, d + 1);
+    for (int i = 0; i <= d; ++i) {
+      const Vector3 x = mesh.geometry().node_positions()[at(nodes[i].id.value())];
+      corners(i, 0) = 1;
+      corners(i, 1) = x.x;
+      corners(i, 2) = x.y;
+      if (d == 3) corners(i, 3) = x.z;
+    }
+    const Real volume = std::abs(corners.determinant()) / (d == 2 ? 2 : 6);
+    const Eigen::MatrixXd gradients = corners.inverse().bottomRows(d);
+    const Eigen::MatrixXd k = conductivity[at(c.value())] * volume * gradients.transpose() * gradients;
+    for (int i = 0; i <= d; ++i) {
+      for (int j = 0; j <= d; ++j) entries.emplace_back(nodes[i].id.value(), nodes[j].id.value(), k(i, j));
+    }
+  }
+  Eigen::SparseMatrix<Real> matrix(t.nodes().size(), t.nodes().size());
+  matrix.setFromTriplets(entries.begin(), entries.end());
+  return matrix;
+}
+
+std::vector<Real> varying_conductivity(const Mesh& mesh) {
+  std::vector<Real> conductivity(at(mesh.topology().cells().size()));
+  for (std::size_t c = 0; c < conductivity.size(); ++c) conductivity[c] = 1 + static_cast<Real>(c % 7);
+  return conductivity;
+}
+
+class OnShelf : public testing::TestWithParam<ShelfMesh> {
+ protected:
+  const Mesh mesh_{GetParam().raw};
+  const Topology& t_ = mesh_.topology();
+};
+
+TEST_P(OnShelf, diffusion_is_the_finite_element_stiffness_on_simplices) {
+  if (!is_simplex(t_.cell_type(Id<Cell>(0))) || GetParam().name == "mixed_plane") return;
+  const std::vector<Real> conductivity = varying_conductivity(mesh_);
+  const Eigen::MatrixXd expected = finite_element_stiffness(mesh_, conductivity);
+  const NodeDiffusion diffusion(Executor::serial(), mesh_, conductivity);
+  EXPECT_LE((matrix_of(diffusion, t_.nodes().size(), t_.nodes().size()) - expected).cwiseAbs().maxCoeff(),
+            1e-12 * expected.cwiseAbs().maxCoeff());
+}
+
+TEST_P(OnShelf, diffusion_is_symmetric_and_sees_everything_but_constants) {
+  const NodeDiffusion diffusion(Executor::serial(), mesh_, varying_conductivity(mesh_));
+  const Eigen::MatrixXd k = matrix_of(diffusion, t_.nodes().size(), t_.nodes().size());
+  const Real size = k.cwiseAbs().maxCoeff();
+  EXPECT_LE((k - k.transpose()).cwiseAbs().maxCoeff(), 1e-14 * size);
+  EXPECT_LE(k.rowwise().sum().cwiseAbs().maxCoeff(), 1e-13 * size);
+  const Eigen::VectorXd values = eigenvalues(k);
+  EXPECT_NEAR(values(0), 0, 1e-12 * size);
+  EXPECT_GT(values(1), 1e-6 * size);
+  const std::vector<Real> diagonal = diffusion.matrix().diagonal;
+  for (Index n = 0; n < t_.nodes().size(); ++n) EXPECT_NEAR(diagonal[at(n)], k(n, n), 1e-13 * size);
+}
+
+TEST_P(OnShelf, diffusion_has_the_same_bits_on_every_backend) {
+  const auto result = [&](const Executor& executor) {
+    const NodeDiffusion diffusion(executor, mesh_, varying_conductivity(mesh_));
+    PrimalCochain<Node> x(executor, t_.nodes().size(), "x", "K");
+    std::vector<Real> values(at(x.size()));
+    for (std::size_t n = 0; n < values.size(); ++n) values[n] = std::sin(static_cast<Real>(n));
+    x.copy_from_host(values);
+    DualCochain<Node> y(executor, x.size(), "y", "W");
+    diffusion.apply(x, y);
+    return y.to_host();
+  };
+  const std::vector<Real> expected = result(Executor::serial());
+  for (const Executor& executor : backends_beside_serial()) {
+    EXPECT_EQ(result(executor), expected);
+  }
+}
+
+TEST_P(OnShelf, a_linear_temperature_is_reproduced_to_round_off) {
+  const auto exact = [](Vector3 x) { return 300 + 2 * x.x - 3 * x.y + (x.z != 0 ? x.z : 0); };
+  HeatSettings settings = settings_for(mesh_, material(2, 1), Insulated{});
+  settings.boundaries.assign(t_.patches().size(),
+                             FixedTemperature{analytic([&](Vector3 x, Real) { return exact(x); })});
+  HeatDiffusion heat(Executor::serial(), mesh_, settings);
+  heat.start(*constant(300), 0);
+  heat.solve_steady();
+  EXPECT_LE(error_of(mesh_, heat, exact), 1e-12 * 300);
+}
+
+TEST_P(OnShelf, heat_in_less_heat_out_is_heat_stored) {
+  for (const HeatScheme scheme : {HeatScheme::BackwardEuler, HeatScheme::CrankNicolson}) {
+    HeatSettings settings =
+        settings_for(mesh_, material(2, 3, analytic([](Vector3 x, Real t) { return 10 * x.x + t; })),
+                     Convection{analytic([](Vector3, Real t) { return 5 + t; }), constant(280)});
+    settings.scheme = scheme;
+    if (t_.patches().size() > 2) {
+      settings.boundaries[0] =
+          FixedTemperature{analytic([](Vector3 x, Real t) { return 300 + 5 * x.y + 100 * t; })};
+      settings.boundaries[1] = HeatFlux{analytic([](Vector3 x, Real t) { return 7 * x.y * t; })};
+    }
+    HeatDiffusion heat(Executor::openmp(2), mesh_, settings);
+    heat.start(*analytic([](Vector3 x, Real) { return 300 + x.x; }), 0);
+    for (int step = 1; step <= 4; ++step) {
+      heat.advance_to(0.01 * step);
+      EXPECT_GT(heat.balance().throughput(), 0);
+      EXPECT_LE(std::abs(heat.balance().imbalance()), 1e-9 * heat.balance().throughput()) << "step " << step;
+    }
+    heat.solve_steady();
+    EXPECT_LE(std::abs(heat.balance().imbalance()), 1e-9 * heat.balance().throughput());
+    EXPECT_EQ(heat.balance().stored, 0);
+  }
+}
+
+/// Temperatures and heat flows after two steps.
+std::vector<Real> short_run(const Executor& executor, const Mesh& mesh) {
+  HeatDiffusion heat(executor, mesh,
+                     settings_for(mesh, material(2, 3), Convection{constant(5), constant(280)}));
+  heat.start(*analytic([](Vector3 x, Real) { return 300 + x.x; }), 0);
+  heat.advance_to(0.1);
+  heat.advance_to(0.2);
+  std::vector<Real> values = heat.temperature().to_host();
+  values.insert(values.end(), heat.balance().outflow.begin(), heat.balance().outflow.end());
+  return values;
+}
+
+TEST_P(OnShelf, a_whole_run_has_the_same_bits_on_every_backend) {
+  const std::vector<Real> expected = short_run(Executor::serial(), mesh_);
+  for (const Executor& executor : backends_beside_serial()) {
+    EXPECT_EQ(short_run(executor, mesh_), expected) << executor.name();
+  }
+}
+
+TEST(HeatDiffusion, a_whole_run_has_the_same_bits_on_a_mesh_large_enough_for_threads) {
+  const Mesh mesh(make_box(CellType::Hexahedron, {20, 20, 20}));
+  ASSERT_GT(mesh.topology().nodes().size(), 2 * OpenMP::smallest_parallel_range);
+  const std::vector<Real> expected = short_run(Executor::serial(), mesh);
+  for (const Executor& executor : backends_beside_serial()) {
+    EXPECT_EQ(short_run(executor, mesh), expected) << executor.name();
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Shelf, OnShelf, testing::ValuesIn(shelf()),
+                         [](const auto& test) { return test.param.name; });
+
+TEST(NodeDiffusion, is_bilinear_finite_elements_on_a_rectangle) {
+  const Mesh mesh(make_box(CellType::Quadrilateral, {1, 1, 0}, {2, 0.5, 1}), CellOrder::AsRead);
+  const std::vector<Real> one{1};
+  const Eigen::MatrixXd k = matrix_of(NodeDiffusion(Executor::serial(), mesh, one), 4, 4);
+  // Textbook stiffness of the a x b bilinear rectangle: (b/6a) and (a/6b) times integer patterns.
+  const Real a = 2, b = 0.5;
+  for (Index i = 0; i < 4; ++i) {
+    for (Index j = 0; j < 4; ++j) {
+      const Vector3 p = mesh.geometry().node_positions()[at(i)], q = mesh.geometry().node_positions()[at(j)];
+      const bool same_x = p.x == q.x, same_y = p.y == q.y;
+      const Real along_x = b / (6 * a) * (same_x ? 1 : -1) * (same_y ? 2 : 1);
+      const Real along_y = a / (6 * b) * (same_y ? 1 : -1) * (same_x ? 2 : 1);
+      EXPECT_NEAR(k(i, j), along_x + along_y, 1e-14);
+    }
+  }
+}
+
+// --- boundaries
+// ----------------------------------------------------------------------------------------------------
+
+TEST(HeatDiffusion, plane_wall_with_flux_on_one_side_and_convection_on_the_other_is_exact) {
+  for (const CellType type : {CellType::Quadrilateral, CellType::Tetrahedron, CellType::Hexahedron,
+                              CellType::Prism, CellType::Pyramid}) {
+    const Mesh mesh(make_box(type, {6, 2, 2}));
+    HeatSettings settings = settings_for(mesh, material(3, 1), Insulated{});
+    set_boundary(settings, mesh, "left", HeatFlux{constant(60)});
+    set_boundary(settings, mesh, "right", Convection{constant(10), constant(280)});
+    HeatDiffusion heat(Executor::serial(), mesh, settings);
+    heat.start(*constant(300), 0);
+    heat.solve_steady();
+    // q = 60 W/m2: surface at 280 + 60/10, gradient -60/3.
+    EXPECT_LE(error_of(mesh, heat, [](Vector3 x) { return 286 + 20 * (1 - x.x); }), 1e-9);
+    for (std::size_t p = 0; p < mesh.topology().patches().size(); ++p) {
+      const std::string& name = mesh.topology().patches()[p].name;
+      EXPECT_NEAR(heat.balance().outflow[p], name == "left" ? -60 : name == "right" ? 60 : 0, 1e-8) << name;
+    }
+  }
+}
+
+TEST(HeatDiffusion, knows_at_the_start_what_flows_but_through_given_temperatures) {
+  const Mesh mesh(make_box(CellType::Triangle, {3, 2, 1}));
+  HeatSettings settings = settings_for(mesh, material(3, 1), Insulated{});
+  set_boundary(settings, mesh, "left", HeatFlux{constant(1000)});
+  set_boundary(settings, mesh, "top", Convection{constant(10), constant(400)});
+  set_boundary(settings, mesh, "right", FixedTemperature{constant(300)});
+  HeatDiffusion heat(Executor::serial(), mesh, settings);
+  heat.start(*constant(300), 0);
+  for (std::size_t p = 0; p < mesh.topology().patches().size(); ++p) {
+    const std::string& name = mesh.topology().patches()[p].name;
+    const Real flow = heat.balance().outflow[p];
+    if (name == "right") {
+      EXPECT_TRUE(std::isnan(flow));
+    } else {
+      EXPECT_NEAR(flow, name == "bottom" ? 0 : -1000, 1e-9) << name;
+    }
+  }
+  heat.advance_to(0.1);
+  for (const Real flow : heat.balance().outflow) EXPECT_FALSE(std::isnan(flow));
+}
+
+TEST(HeatDiffusion, flux_through_a_slab_of_two_materials_is_exact) {
+  RawMesh raw = make_box(CellType::Tetrahedron, {8, 2, 2});
+  raw.region_names = {"conductor", "insulator"};
+  for (std::size_t c = 0; c < raw.cell_types.size(); ++c) {
+    Real x = 0;
+    for (int k = 0; k < 4; ++k) x += raw.nodes[at(raw.cell_nodes[4 * c + at(k)])].x / 4;
+    raw.cell_region[c] = x > 0.5 ? 1 : 0;
+  }
+  const Mesh mesh(raw);
+  HeatSettings settings = settings_for(mesh, material(1000, 1), Insulated{});
+  settings.materials[1] = material(1, 1);
+  set_boundary(settings, mesh, "left", FixedTemperature{constant(1)});
+  set_boundary(settings, mesh, "right", FixedTemperature{constant(0)});
+  HeatDiffusion heat(Executor::serial(), mesh, settings);
+  heat.start(*constant(0), 0);
+  heat.solve_steady();
+  const Real flow = 1 / (0.5 / 1000 + 0.5 / 1);
+  EXPECT_NEAR(heat.balance().outflow[1], flow, 1e-10);
+  EXPECT_NEAR(heat.balance().outflow[0], -flow, 1e-10);
+}
+
+TEST(HeatDiffusion, flows_through_patches_of_given_temperature_that_meet_are_of_second_order) {
+  // T = e^x sin y, which is harmonic, on the unit square.
+  const std::map<std::string, Real> exact{{"left", 2 * (1 - std::cos(1.0))},
+                                          {"right", -2 * std::exp(1.0) * (1 - std::cos(1.0))},
+                                          {"bottom", 2 * (std::exp(1.0) - 1)},
+                                          {"top", -2 * std::cos(1.0) * (std::exp(1.0) - 1)}};
+  const FunctionPointer temperature = analytic([](Vector3 x, Real) { return std::exp(x.x) * std::sin(x.y); });
+  for (const CellType type : {CellType::Triangle, CellType::Quadrilateral}) {
+    std::map<std::string, std::vector<Real>> errors;
+    for (const Index cells : {8, 16, 32}) {
+      const Mesh mesh(make_box(type, {cells, cells, 0}));
+      HeatDiffusion heat(Executor::serial(), mesh,
+                         settings_for(mesh, material(2, 1), FixedTemperature{temperature}));
+      heat.start(*temperature, 0);
+      heat.solve_steady();
+      for (std::size_t p = 0; p < mesh.topology().patches().size(); ++p) {
+        const std::string& name = mesh.topology().patches()[p].name;
+        errors[name].push_back(std::abs(heat.balance().outflow[p] - exact.at(name)));
+      }
+      EXPECT_LE(std::abs(heat.balance().imbalance()), 1e-9 * heat.balance().throughput());
+    }
+    for (const auto& [name, error] : errors) {
+      EXPECT_GT(std::log2(error[1] / error[2]), 1.7) << name << ": " << error[1] << ", " << error[2];
+    }
+  }
+}
+
+TEST(HeatDiffusion, an_insulated_body_keeps_its_mean_temperature_and_levels_out) {
+  const Mesh mesh(make_box(CellType::Triangle, {8, 8, 0}));
+  HeatDiffusion heat(Executor::serial(), mesh, settings_for(mesh, material(1, 1), Insulated{}));
+  heat.start(*analytic([](Vector3 x, Real) { return x.x; }), 0);
+  heat.solve_steady();
+  EXPECT_LE(error_of(mesh, heat, [](Vector3) { return 0.5; }), 1e-10);
+}
+
+TEST(HeatDiffusion, iterations_hardly_grow_with_the_mesh) {
+  // On cubes all couplings are a twentieth of the diagonal: none of them may be taken for weak.
+  for (const CellType type : {CellType::Hexahedron, CellType::Tetrahedron, CellType::Quadrilateral}) {
+    for (const Index n : {8, 16, 32}) {
+      const Mesh mesh(make_box(type, {n, n, is_planar(type) ? 0 : n}));
+      HeatSettings settings = settings_for(mesh, material(1, 1, constant(1)), FixedTemperature{constant(0)});
+      settings.solver.relative_tolerance = 1e-8;
+      HeatDiffusion heat(Executor::serial(), mesh, settings);
+      heat.start(*constant(0), 0);
+      EXPECT_LE(heat.solve_steady().iterations, 13) << static_cast<int>(type) << ", " << n << " blocks";
+    }
+  }
+}
+
+TEST(HeatDiffusion, finds_a_steady_level_that_little_convection_holds) {
+  // A wall of width 1 with a source all over it that leaves on the left: T = 293 + S / h + S / k (x - x²/2).
+  const Mesh mesh(make_box(CellType::Triangle, {20, 20, 0}));
+  for (const Real biot : {1e-2, 1e-5, 1e-8}) {
+    const Real k = 400, h = biot * k, source = 10 * h;
+    HeatSettings settings = settings_for(mesh, material(k, 1, constant(source)), Insulated{});
+    set_boundary(settings, mesh, "left", Convection{constant(h), constant(293)});
+    for (const Real start : {0, 350}) {
+      HeatDiffusion heat(Executor::serial(), mesh, settings);
+      heat.start(*constant(start), 0);
+      EXPECT_LE(heat.solve_steady().iterations, 30) << biot;
+      EXPECT_LE(error_of(mesh, heat,
+                         [&](Vector3 x) { return 293 + source / h + source / k * (x.x - x.x * x.x / 2); }),
+                1e-3 * source / k + 1e-6)
+          << biot << " from " << start;
+    }
+  }
+}
+
+TEST(HeatDiffusion, heats_a_film_whose_conduction_is_beyond_the_rounding_of_its_temperature) {
+  // Silicon, 1 mm long and 10 nm thick, 1 kW/m2 through one end for 10 s: the mean rises by q t / (rho c L).
+  const Mesh mesh(make_box(CellType::Quadrilateral, {50, 4, 0}, {1e-3, 1e-8, 1}));
+  const Real capacity = 2330 * 700, rise = 1000 * 10 / (capacity * 1e-3);
+  for (const Preconditioning preconditioning : {Preconditioning::Multigrid, Preconditioning::Jacobi}) {
+    HeatSettings settings = settings_for(mesh, material(150, capacity), Insulated{});
+    settings.solver.relative_tolerance = 1e-10;
+    settings.preconditioning = preconditioning;
+    set_boundary(settings, mesh, "left", HeatFlux{constant(1000)});
+    HeatDiffusion heat(Executor::serial(), mesh, settings);
+    heat.start(*constant(300), 0);
+    for (int step = 1; step <= 10; ++step) {
+      heat.advance_to(step);
+      EXPECT_LE(std::abs(heat.balance().imbalance()), 1e-6 * heat.balance().throughput());
+    }
+    Real mean = 0;
+    for (const Real t : heat.temperature().to_host())
+      mean += (t - 300) / static_cast<Real>(heat.temperature().size());
+    EXPECT_NEAR(mean, rise, 1e-3 * rise);
+  }
+}
+
+TEST(HeatDiffusion, takes_steps_of_no_length_to_speak_of) {
+  const Mesh mesh(make_box(CellType::Triangle, {4, 4, 0}));
+  HeatSettings settings = settings_for(mesh, material(1, 1), Insulated{});
+  set_boundary(settings, mesh, "left", HeatFlux{constant(1)});
+  HeatDiffusion heat(Executor::serial(), mesh, settings);
+  heat.start(*constant(300), 0);
+  heat.advance_to(1e-40);
+  EXPECT_LE(error_of(mesh, heat, [](Vector3) { return 300; }), 1e-12);
+}
+
+TEST(HeatDiffusion, takes_steps_much_longer_than_an_insulated_body_needs_to_level_out) {
+  for (const CellType type : {CellType::Triangle, CellType::Hexahedron}) {
+    const Index n = type == CellType::Triangle ? 20 : 8;
+    const Mesh mesh(make_box(type, {n, n, type == CellType::Triangle ? 0 : n}));
+    for (const HeatScheme scheme : {HeatScheme::BackwardEuler, HeatScheme::CrankNicolson}) {
+      for (const Real step : {1e4, 1e7, 1e10}) {
+        HeatSettings settings = settings_for(mesh, material(1, 1, constant(1 / step)), Insulated{});
+        settings.scheme = scheme;
+        settings.solver.relative_tolerance = 1e-10;
+        HeatDiffusion heat(Executor::serial(), mesh, settings);
+        heat.start(*analytic([](Vector3 x, Real) { return 300 + x.x; }), 0);
+        EXPECT_LE(heat.advance_to(step).iterations, 120) << step;  // of two half steps
+        EXPECT_LE(error_of(mesh, heat, [](Vector3) { return 301.5; }), 1e-5) << step;
+      }
+    }
+  }
+}
+
+TEST(HeatDiffusion, refuses_a_steady_state_that_cannot_be) {
+  const Mesh mesh(make_box(CellType::Triangle, {4, 4, 0}));
+  HeatDiffusion heat(Executor::serial(), mesh, settings_for(mesh, material(1, 1, constant(5)), Insulated{}));
+  heat.start(*constant(300), 0);
+  EXPECT_THROW(heat.solve_steady(), InputError);
+  HeatDiffusion cooled(Executor::serial(), mesh,
+                       settings_for(mesh, material(1, 1), Convection{constant(-5), constant(280)}));
+  EXPECT_THROW(cooled.start(*constant(300), 0), InputError);
+}
+
+TEST(HeatDiffusion, a_solve_that_cannot_converge_is_an_error_that_names_the_field) {
+  const Mesh mesh(make_box(CellType::Triangle, {16, 16, 0}));
+  HeatSettings settings =
+      settings_for(mesh, material(1, 1),
+                   FixedTemperature{analytic([](Vector3 x, Real) { return std::sin(9 * x.x) * x.y; })});
+  settings.solver.max_iterations = 3;
+  HeatDiffusion heat(Executor::serial(), mesh, settings);
+  heat.start(*constant(0), 0);
+  try {
+    heat.solve_steady();
+    FAIL();
+  } catch (const DivergedError& error) {
+    EXPECT_NE(std::string(error.what()).find("temperature"), std::string::npos);
+    EXPECT_NE(std::string(error.what()).find("3 iterations"), std::string::npos);
+  }
+}
+
+// --- time
+// ----------------------------------------------------------------------------------------------------------
+
+/// Error at t = 0.5 of dT/dt = -T, a body so conductive that it stays uniform, in `steps` steps.
+Real decay_error(HeatScheme scheme, int steps) {
+  const Mesh mesh(make_box(CellType::Quadrilateral, {1, 1, 0}));
+  HeatSettings settings = settings_for(mesh, material(1, 4), Convection{constant(1), constant(0)});
+  settings.scheme = scheme;
+  HeatDiffusion heat(Executor::serial(), mesh, settings);
+  heat.start(*constant(1), 0);
+  for (int k = 1; k <= steps; ++k) heat.advance_to(0.5 * k / steps);
+  return error_of(mesh, heat, [](Vector3) { return std::exp(-0.5); });
+}
+
+TEST(HeatDiffusion, time_schemes_have_their_order) {
+  const Real euler =
+      std::log2(decay_error(HeatScheme::BackwardEuler, 16) / decay_error(HeatScheme::BackwardEuler, 32));
+  const Real crank_nicolson =
+      std::log2(decay_error(HeatScheme::CrankNicolson, 16) / decay_error(HeatScheme::CrankNicolson, 32));
+  EXPECT_NEAR(euler, 1, 0.1);
+  EXPECT_NEAR(crank_nicolson, 2, 0.15);
+}
+
+TEST(HeatDiffusion, crank_nicolson_damps_an_initial_field_that_contradicts_the_boundary) {
+  const Mesh mesh(make_box(CellType::Quadrilateral, {50, 1, 0}));
+  HeatSettings settings = settings_for(mesh, material(1, 1), Insulated{});
+  set_boundary(settings, mesh, "right", FixedTemperature{constant(0)});
+  HeatDiffusion heat(Executor::serial(), mesh, settings);
+  heat.start(*constant(1), 0);
+  // Steps of 40 h2: without damping the first node inside swings by half the jump for many steps.
+  for (int k = 1; k <= 3; ++k) heat.advance_to(0.016 * k);
+  const std::vector<Real> temperature = heat.temperature().to_host();
+  for (std::size_t n = 0; n < temperature.size(); ++n) {
+    const Real distance = 1 - mesh.geometry().node_positions()[n].x;
+    const Real exact = std::erf(distance / (2 * std::sqrt(0.048)));
+    EXPECT_NEAR(temperature[n], exact, 0.03) << "at distance " << distance;
+  }
+}
+
+TEST(HeatDiffusion, cools_the_centre_of_a_plane_wall_as_the_series_solution_says) {
+  const Mesh mesh(make_box(CellType::Quadrilateral, {64, 1, 0}));
+  HeatSettings settings = settings_for(mesh, material(1, 1), Insulated{});
+  set_boundary(settings, mesh, "right", FixedTemperature{constant(0)});
+  HeatDiffusion heat(Executor::serial(), mesh, settings);
+  heat.start(*constant(1), 0);
+  for (int k = 1; k <= 200; ++k) heat.advance_to(0.2 * k / 200);
+  const std::vector<Real> temperature = heat.temperature().to_host();
+  for (std::size_t n = 0; n < temperature.size(); ++n) {
+    if (mesh.geometry().node_positions()[n].x == 0) {
+      EXPECT_NEAR(temperature[n], 0.7723116069, 2e-4);
+    }
+  }
+}
+
+// --- guesses from earlier steps
+// ------------------------------------------------------------------------------------------------
+
+/// A function that does not change in time, and says so.
+class SteadyFunction : public AnalyticFunction {
+ public:
+  using AnalyticFunction::AnalyticFunction;
+  bool depends_on_time() const override { return false; }
+};
+
+/// A box with a side of changing temperature and one that is cooled; everything smooth in time.
+struct WarmedBox : testing::TestWithParam<bool> {
+  HeatSettings settings(HeatScheme scheme = HeatScheme::CrankNicolson) const {
+    HeatSettings with = settings_for(mesh, material(1, 4, constant(3)), Insulated{});
+    set_boundary(with, mesh, "left", FixedTemperature{analytic(warmth)});
+    // Convection that changes makes the history's products anew.
+    const FunctionPointer varying = analytic([](Vector3 x, Real t) { return 4 + x.y + t; });
+    const FunctionPointer steady = std::make_shared<SteadyFunction>([](Vector3 x, Real) { return 4 + x.y; });
+    set_boundary(with, mesh, "right", Convection{GetParam() ? varying : steady, constant(280)});
+    with.scheme = scheme;
+    with.solver.relative_tolerance = 1e-9;
+    return with;
+  }
+
+  /// Of steps with lengths that change: from 0.02 to 0.035 and back.
+  static Real time_of(int step) { return 0.02 * step + 0.04 * (1 - std::cos(0.37 * step)); }
+  static Real warmth(Vector3 x, Real t) { return 300 + 20 * std::sin(2 * t) + 5 * x.y; }
+
+  void expect_held(const HeatDiffusion& heat) const {
+    const std::vector<Real> temperature = heat.temperature().to_host();
+    int held = 0;
+    for (std::size_t n = 0; n < temperature.size(); ++n) {
+      const Vector3 x = mesh.geometry().node_positions()[n];
+      if (x.x != 0) continue;
+      EXPECT_EQ(temperature[n], warmth(x, heat.time())) << n;
+      ++held;
+    }
+    EXPECT_EQ(held, 81);
+  }
+
+  const Mesh mesh{make_box(CellType::Tetrahedron, {8, 8, 8})};
+  const FunctionPointer initial = analytic([](Vector3 x, Real) { return 300 + 5 * x.y - 10 * x.x * x.x; });
+};
+
+/// Without what guesses are made of.
+RunState without_history(RunState state) {
+  const auto is_of_guess = [](const auto& entry) { return entry.first.starts_with(guess_prefix); };
+  std::erase_if(state.singles, is_of_guess);
+  std::erase_if(state.numbers, is_of_guess);
+  return state;
+}
+
+TEST_P(WarmedBox, takes_fewer_iterations_from_them_and_comes_to_the_same) {
+  for (const HeatScheme scheme : {HeatScheme::CrankNicolson, HeatScheme::BackwardEuler}) {
+    HeatDiffusion heat(Executor::serial(), mesh, settings(scheme)),
+        alone(Executor::serial(), mesh, settings(scheme));
+    heat.start(*initial, 0);
+    int with = 0, without = 0;
+    for (int step = 1; step <= 16; ++step) {
+      if (step > 1) alone.resume(without_history(heat.state()));
+      const SolveReport report = heat.advance_to(time_of(step));
+      expect_held(heat);
+      EXPECT_LE(report.residual, 1e-9);
+      if (step <= 6) continue;
+      with += report.iterations;
+      without += alone.advance_to(time_of(step)).iterations;
+      const std::vector<Real> a = heat.temperature().to_host(), b = alone.temperature().to_host();
+      for (std::size_t n = 0; n < a.size(); ++n) ASSERT_NEAR(a[n], b[n], 1e-6) << n;
+    }
+    EXPECT_GE(with, 10);
+    EXPECT_LE(with, 0.65 * without);
+  }
+}
+
+TEST_P(WarmedBox, a_run_resumed_from_its_state_has_the_same_bits) {
+  for (const HeatScheme scheme : {HeatScheme::CrankNicolson, HeatScheme::BackwardEuler}) {
+    for (const int stop : {0, 1, 2, 3, 7}) {  // with every number of changes
+      HeatDiffusion whole(Executor::serial(), mesh, settings(scheme)),
+          resumed(Executor::debug_device(), mesh, settings(scheme));
+      whole.start(*initial, 0);
+      for (int step = 1; step <= stop; ++step) whole.advance_to(time_of(step));
+      resumed.resume(whole.state());
+      EXPECT_EQ(resumed.steps(), stop);
+      for (int step = stop + 1; step <= stop + 3; ++step) {
+        EXPECT_EQ(whole.advance_to(time_of(step)).iterations, resumed.advance_to(time_of(step)).iterations);
+      }
+      EXPECT_EQ(whole.state(), resumed.state()) << "after " << stop;
+    }
+  }
+}
+
+TEST_P(WarmedBox, holds_what_a_resumed_run_holds_anew) {
+  HeatDiffusion first(Executor::serial(), mesh, settings()), second(Executor::serial(), mesh, [&] {
+    HeatSettings with = settings();
+    set_boundary(with, mesh, "left", Insulated{});
+    return with;
+  }());
+  second.start(*initial, 0);
+  for (int step = 1; step <= 5; ++step) second.advance_to(time_of(step));
+  first.resume(second.state());
+  for (int step = 6; step <= 8; ++step) {
+    first.advance_to(time_of(step));
+    expect_held(first);
+  }
+}
+
+TEST_P(WarmedBox, started_anew_forgets_them) {
+  HeatDiffusion heat(Executor::serial(), mesh, settings());
+  const auto run = [&] {
+    heat.start(*initial, 0);
+    for (int step = 1; step <= 4; ++step) heat.advance_to(time_of(step));
+    return kept(heat.state());
+  };
+  const RunState once = run(), again = run();
+  EXPECT_EQ(once.singles.size(), solution_history_depth);
+  EXPECT_EQ(again, once);
+}
+
+TEST_P(WarmedBox, does_not_resume_from_changes_of_which_something_is_not_known) {
+  HeatDiffusion heat(Executor::serial(), mesh, settings());
+  heat.start(*initial, 0);
+  heat.advance_to(time_of(1));
+  RunState state = heat.state();
+  ASSERT_EQ(state.numbers.erase(guess_prefix + "temperature_change.0.product_with_0"), 1u);
+  EXPECT_THROW(heat.resume(state), InputError);
+}
+
+INSTANTIATE_TEST_SUITE_P(Convection, WarmedBox, testing::Bool(),
+                         [](const auto& test) { return test.param ? "that_varies" : "that_stays"; });
+
+/// Of a balance, that which is not a number included.
+std::vector<std::uint64_t> bits_of(const HeatBalance& balance) {
+  std::vector<std::uint64_t> bits{std::bit_cast<std::uint64_t>(balance.source),
+                                  std::bit_cast<std::uint64_t>(balance.stored)};
+  for (const Real outflow : balance.outflow) bits.push_back(std::bit_cast<std::uint64_t>(outflow));
+  return bits;
+}
+
+TEST_P(WarmedBox, a_step_that_fails_changes_nothing) {
+  const Real not_a_number = std::numeric_limits<Real>::quiet_NaN();
+  for (const bool by_expression : {false, true}) {
+    for (const HeatScheme scheme : {HeatScheme::CrankNicolson, HeatScheme::BackwardEuler}) {
+      for (const int steps : {0, 2}) {
+        bool fails = false;
+        const Real middle = (time_of(steps) + time_of(steps + 1)) / 2;
+        HeatSettings with = settings();
+        with.scheme = scheme;
+        with.materials[0].source = analytic([&](Vector3 x, Real t) {
+          const bool failing = fails && t > middle;
+          if (failing && by_expression) throw InputError("no value");
+          return failing ? not_a_number : 1e5 * x.x * std::sin(t);
+        });
+        HeatDiffusion heat(Executor::serial(), mesh, with), other(Executor::serial(), mesh, with);
+        for (HeatDiffusion* run : {&heat, &other}) {
+          run->start(*initial, 0);
+          for (int step = 1; step <= steps; ++step) run->advance_to(time_of(step));
+        }
+        const std::vector<Real> temperature = heat.temperature().to_host();
+        const auto balance = bits_of(heat.balance());
+        const RunState before = kept(heat.state());
+        fails = true;
+        if (by_expression) {
+          EXPECT_THROW(heat.advance_to(time_of(steps + 1)), InputError);
+        } else {
+          EXPECT_THROW(heat.advance_to(time_of(steps + 1)), DivergedError);
+        }
+        const RunState after = heat.state();
+        EXPECT_TRUE(heat.temperature().to_host() == temperature);
+        EXPECT_EQ(bits_of(heat.balance()), balance);
+        EXPECT_EQ(after.time, before.time);
+        EXPECT_EQ(after.steps, before.steps);
+        if (by_expression) {
+          EXPECT_EQ(after, before) << "no solve had begun, or there was nothing to know";
+        }
+        // Once it can, it goes on as if it had never failed, but for what the solves left.
+        fails = false;
+        heat.advance_to(time_of(steps + 1));
+        other.advance_to(time_of(steps + 1));
+        EXPECT_EQ(heat.balance().source, other.balance().source);
+        EXPECT_NEAR(heat.balance().stored, other.balance().stored, 1e-8 * other.balance().throughput());
+        for (std::size_t p = 0; p < balance.size() - 2; ++p)
+          EXPECT_NEAR(heat.balance().outflow[p], other.balance().outflow[p],
+                      1e-8 * other.balance().throughput());
+      }
+    }
+  }
+}
+
+TEST(HeatDiffusion, resuming_from_another_mesh_or_without_a_temperature_is_an_error) {
+  const Mesh mesh(make_box(CellType::Triangle, {4, 4, 0}));
+  HeatDiffusion heat(Executor::serial(), mesh, settings_for(mesh, material(1, 1), Insulated{}));
+  heat.start(*constant(300), 0);
+  RunState other = heat.state();
+  std::vector<Real> too_few = other.arrays.at("temperature").values();
+  too_few.pop_back();
+  other.arrays["temperature"] = too_few;
+  EXPECT_THROW(heat.resume(other), InputError);
+  EXPECT_THROW(heat.resume(RunState{}), InputError);
+}
+
+}  // namespace
+}  // namespace curlew

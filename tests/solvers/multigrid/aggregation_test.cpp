@@ -1,0 +1,164 @@
+// Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
+#include "solvers/multigrid/aggregation.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+#include <random>
+#include <set>
+#include <tuple>
+
+#include "mesh/box.hpp"
+#include "mesh/entities.hpp"
+#include "mesh/mesh.hpp"
+#include "operators/cell_laplacian.hpp"
+#include "operators/node_diffusion.hpp"
+
+namespace curlew {
+namespace {
+
+constexpr Real threshold = 0.04;
+constexpr GlobalIndex run = 8;
+
+/// Diffusion on a box with coefficients that vary, some couplings weak, some unknowns held.
+std::vector<SymmetricMatrix> matrices() {
+  std::vector<SymmetricMatrix> result;
+  std::mt19937 generator(1);
+  for (const CellType type :
+       {CellType::Triangle, CellType::Quadrilateral, CellType::Tetrahedron, CellType::Hexahedron}) {
+    const bool flat = type == CellType::Triangle || type == CellType::Quadrilateral;
+    const Mesh mesh(make_box(type, flat ? std::array<Index, 3>{25, 20, 0} : std::array<Index, 3>{8, 7, 6}));
+    std::vector<Real> coefficient;
+    for (Index f = 0; f < mesh.topology().faces().size(); ++f)
+      coefficient.push_back(generator() % 5 == 0 ? 1e-3 : 1 + static_cast<Real>(generator() % 100));
+    result.push_back(CellLaplacian(Executor::serial(), mesh.topology(), coefficient).matrix());
+    const std::vector<Real> conductivity(at(mesh.topology().cells().size()), 1);
+    result.push_back(NodeDiffusion(Executor::serial(), mesh, conductivity).matrix());
+    hold(result.back(), [](std::size_t i) { return i % 11 == 0; });
+  }
+  return result;
+}
+
+/// Strongly coupled neighbours of each unknown, found anew.
+std::vector<std::set<Index>> neighbours(const SymmetricMatrix& matrix) {
+  std::vector<std::set<Index>> result(at(matrix.rows()));
+  for (Index i = 0; i < matrix.rows(); ++i) {
+    for (Index k = matrix.off_diagonal.starts[at(i)]; k < matrix.off_diagonal.starts[at(i) + 1]; ++k) {
+      const Index j = matrix.off_diagonal.columns[at(k)];
+      const Real size = std::sqrt(matrix.diagonal[at(i)] * matrix.diagonal[at(j)]);
+      if (-matrix.off_diagonal.values[at(k)] > threshold * size) result[at(i)].insert(j);
+    }
+  }
+  return result;
+}
+
+struct Grouped {
+  std::vector<Index> group;  ///< of each unknown
+  std::vector<Index> root;   ///< of each group
+};
+
+Grouped grouped(const SymmetricMatrix& matrix) {
+  const StrongCouplings strong(matrix, threshold);
+  const Aggregates groups = aggregate(*one_rank(), undivided_unknowns(matrix.rows()), strong, run);
+  Grouped result{groups.number, {}};
+  for (Index g = 0; g < groups.numbers.size(); ++g)
+    result.root.push_back(static_cast<Index>(groups.numbers.unknown(g).name));
+  return result;
+}
+
+/// Those from which an unknown is at most two couplings away.
+std::set<Index> within_two(const std::vector<std::set<Index>>& near, Index i) {
+  std::set<Index> result{i};
+  for (const Index j : near[at(i)]) {
+    result.insert(j);
+    result.insert(near[at(j)].begin(), near[at(j)].end());
+  }
+  return result;
+}
+
+TEST(Aggregation, groups_hold_all_that_is_strongly_coupled_and_nothing_else) {
+  for (const SymmetricMatrix& matrix : matrices()) {
+    const auto near = neighbours(matrix);
+    const auto [group, root] = grouped(matrix);
+    ASSERT_EQ(group.size(), near.size());
+    ASSERT_GT(root.size(), 10u);
+    EXPECT_TRUE(std::ranges::is_sorted(root));
+    for (std::size_t i = 0; i < near.size(); ++i) {
+      EXPECT_EQ(group[i] == Aggregates::none, near[i].empty());
+      if (group[i] == Aggregates::none) continue;
+      EXPECT_TRUE(within_two(near, static_cast<Index>(i)).contains(root[at(group[i])]));
+    }
+    for (std::size_t g = 0; g < root.size(); ++g) {
+      EXPECT_EQ(group[at(root[g])], static_cast<Index>(g));
+      for (const Index j : near[at(root[g])]) EXPECT_EQ(group[at(j)], static_cast<Index>(g));
+    }
+  }
+}
+
+/// No two roots are nearer than three couplings, and each is one that greedy choice in the order of turns
+/// comes to.
+TEST(Aggregation, roots_are_the_first_independent_set_of_distance_two) {
+  for (const SymmetricMatrix& matrix : matrices()) {
+    const auto near = neighbours(matrix);
+    const std::vector<Index> root = grouped(matrix).root;
+    const std::set<Index> is_root(root.begin(), root.end());
+    for (const Index i : root) {
+      for (const Index j : within_two(near, i)) EXPECT_TRUE(j == i || !is_root.contains(j));
+    }
+    std::vector<Index> order(near.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::ranges::sort(order, {}, [](Index i) { return std::pair(shuffled(i / run), i); });
+    std::set<Index> chosen;
+    for (const Index i : order) {
+      const std::set<Index> around = within_two(near, i);
+      const bool taken = std::ranges::any_of(around, [&](Index j) { return chosen.contains(j); });
+      if (!taken && !near[at(i)].empty()) chosen.insert(i);
+    }
+    EXPECT_EQ(is_root, chosen);
+  }
+}
+
+TEST(Aggregation, what_is_left_joins_its_strongest_neighbour) {
+  for (const SymmetricMatrix& matrix : matrices()) {
+    const auto near = neighbours(matrix);
+    const auto [group, root] = grouped(matrix);
+    const std::set<Index> is_root(root.begin(), root.end());
+    const auto touches_root = [&](Index i) {
+      return is_root.contains(i) ||
+             std::ranges::any_of(near[at(i)], [&](Index j) { return is_root.contains(j); });
+    };
+    Index joined = 0;
+    for (Index i = 0; i < matrix.rows(); ++i) {
+      if (near[at(i)].empty() || touches_root(i)) continue;
+      ++joined;
+      Real strongest = 0;
+      std::set<Index> of_strongest;
+      for (Index k = matrix.off_diagonal.starts[at(i)]; k < matrix.off_diagonal.starts[at(i) + 1]; ++k) {
+        const Index j = matrix.off_diagonal.columns[at(k)];
+        const Real coupling = -matrix.off_diagonal.values[at(k)];
+        if (!touches_root(j) || coupling < strongest) continue;
+        if (coupling > strongest) of_strongest.clear();
+        strongest = coupling;
+        of_strongest.insert(group[at(j)]);
+      }
+      EXPECT_TRUE(of_strongest.contains(group[at(i)]));
+    }
+    EXPECT_GT(joined, 5);
+  }
+}
+
+TEST(DividedUnknowns, shuffled_numbers_are_all_different_and_have_no_order) {
+  std::set<std::uint64_t> seen;
+  Index rising = 0;
+  constexpr Index count = 10000;
+  for (Index i = 0; i < count; ++i) {
+    seen.insert(shuffled(i));
+    if (shuffled(i) < shuffled(i + 1)) ++rising;
+  }
+  EXPECT_EQ(seen.size(), at(count));
+  EXPECT_NEAR(rising, count / 2, 200);
+}
+
+}  // namespace
+}  // namespace curlew
