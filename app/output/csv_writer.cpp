@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <iterator>
@@ -55,31 +54,22 @@ void append_row(std::string& text, std::span<const double> row) {
   text += '\n';
 }
 
-/// The rows with time <= restart_time of what a CSV file holds; a last line that a kill cut short is none.
-std::string kept_rows(std::string_view rows, std::size_t time_column, double restart_time) {
-  std::string kept;
-  for (std::size_t end; (end = rows.find('\n')) != std::string_view::npos; rows.remove_prefix(end + 1)) {
-    std::string_view row = rows.substr(0, end + 1);
-    std::size_t at = 0;
-    for (std::size_t column = 0; column < time_column && at != std::string_view::npos; ++column) {
-      at = row.find(',', at);
-      if (at != std::string_view::npos) ++at;
-    }
-    if (at == std::string_view::npos) continue;
-    if (std::strtod(std::string(row.substr(at)).c_str(), nullptr) <= restart_time) kept += row;
+/// What is kept of a CSV file at a restart.
+struct KeptRows {
+  std::string text;
+  std::vector<double> last;  // the numbers of the last one
+};
+
+/// The rows with time <= restart_time of those that `file` is before.
+KeptRows kept_rows(std::istream& file, std::size_t time_column, double restart_time) {
+  KeptRows kept;
+  for (std::string row; read_line(file, row);) {
+    std::vector<double> numbers = numbers_in(row);
+    if (numbers.size() <= time_column || !(numbers[time_column] <= restart_time)) continue;
+    kept.text += row + '\n';
+    kept.last = std::move(numbers);
   }
   return kept;
-}
-
-/// The numbers of the last of such rows.
-std::vector<double> numbers_of_last_row(const std::string& rows) {
-  std::vector<double> numbers;
-  if (rows.empty()) return numbers;
-  const std::size_t before = rows.rfind('\n', rows.size() - 2);
-  std::istringstream row(rows.substr(before == std::string::npos ? 0 : before + 1));
-  for (std::string number; std::getline(row, number, ',');)
-    numbers.push_back(std::strtod(number.c_str(), nullptr));
-  return numbers;
 }
 
 std::string text_of(const std::filesystem::path& path) {
@@ -107,11 +97,12 @@ CsvWriter::CsvWriter(const std::filesystem::path& path, std::vector<CsvColumn> c
     const auto time = std::ranges::find(columns_, "time", &CsvColumn::name);
     REQUIRE(time != columns_.end(), fmt::format("'{}' has no column 'time' to restart by", path_.string()));
     require_same_columns(path_, columns_);
-    const std::string text = text_of(path_), start = head(columns_);
-    const std::string rows = kept_rows(std::string_view(text).substr(start.size()),
-                                       static_cast<std::size_t>(time - columns_.begin()), *restart_time);
-    write_file_atomically(path_, start + rows);
-    last_row_ = numbers_of_last_row(rows);
+    const std::string start = head(columns_);
+    std::ifstream file(path_);
+    file.seekg(static_cast<std::streamoff>(start.size()));
+    KeptRows rows = kept_rows(file, static_cast<std::size_t>(time - columns_.begin()), *restart_time);
+    write_file_atomically(path_, start + rows.text);
+    last_row_ = std::move(rows.last);
   }
   file_.reset(std::fopen(path_.c_str(), continues ? "abe" : "wbe"));
   if (file_ == nullptr) fail();

@@ -9,13 +9,9 @@
 #include <string>
 #include <vector>
 
-namespace curlew {
+#include "app/output/csv_table.hpp"
 
-/// A column of a CSV file; `unit` as written in brackets ("m/s"; "1" for a pure number).
-struct CsvColumn {
-  std::string name;
-  std::string unit;
-};
+namespace curlew {
 
 /// Throws InputError if the file is there with other columns or units: a restart cannot continue it then.
 void require_same_columns(const std::filesystem::path& path, const std::vector<CsvColumn>& columns);

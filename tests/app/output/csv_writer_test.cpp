@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstdlib>
 #include <limits>
 
@@ -120,6 +121,56 @@ TEST(CsvWriter, a_table_is_written_at_once) {
       "x,velocity_x,velocity_y,velocity_z,pressure\n0,1,2,3,4\n0.5,5,6,7,8\n");
   EXPECT_EQ(directory.names(), "line_7.csv");
   EXPECT_THROW(write_csv(directory / "b.csv", 0, table, std::vector<double>(7)), Error);
+}
+
+TEST(CsvTable, reads_what_was_written_to_the_bit) {
+  const OutputDirectory directory;
+  const std::vector<CsvColumn> odd = {{"time", "s"}, {"a,b [x], c", "W/(m K)"}, {"the \"hot\" side", "1"}};
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+  const std::vector<std::vector<double>> rows = {
+      {0, nan, 5e-324}, {1.0 / 3, -1e300, 0.1}, {2, -std::numeric_limits<double>::infinity(), 12}};
+  {
+    CsvWriter writer(directory / "a.csv", odd);
+    for (const auto& row : rows) writer.write_row(row);
+  }
+  // A row of another length, and one that a kill cut short.
+  write_text(directory / "a.csv", read_text(directory / "a.csv") + "3,4\n5,6,7");
+  const CsvTable table = read_csv(directory / "a.csv");
+  EXPECT_FALSE(table.time);
+  ASSERT_EQ(table.columns.size(), 3u);
+  ASSERT_EQ(table.rows(), 3u);
+  for (std::size_t k = 0; k < 3; ++k) {
+    EXPECT_EQ(table.columns[k].name, odd[k].name);
+    EXPECT_EQ(table.columns[k].unit, odd[k].unit);
+    for (std::size_t row = 0; row < 3; ++row) {
+      if (std::isnan(rows[row][k])) {
+        EXPECT_TRUE(std::isnan(table.values[k][row]));
+      } else {
+        EXPECT_EQ(table.values[k][row], rows[row][k]);
+      }
+    }
+  }
+}
+
+TEST(CsvTable, reads_tables_of_one_time) {
+  const OutputDirectory directory;
+  write_csv(directory / "line_7.csv", 0.25, {{"x", "m"}, {"pressure", "Pa"}},
+            std::vector<double>{0, 1, 2, 3});
+  const CsvTable table = read_csv(directory / "line_7.csv");
+  EXPECT_EQ(table.time, 0.25);
+  EXPECT_EQ(table.columns[1].unit, "Pa");
+  EXPECT_EQ(table.values[1], (std::vector<double>{1, 3}));
+}
+
+TEST(CsvTable, is_not_what_another_program_wrote) {
+  const OutputDirectory directory;
+  const auto message = [&] { return message_of<InputError>([&] { read_csv(directory / "a.csv"); }); };
+  EXPECT_THAT(message(), HasSubstr("a.csv' does not begin with units and names"));  // there is none
+  for (const char* text : {"", "time,x\n0,1\n", "# units: time [s]\ntime,x\n0,1\n", "# units: time\ntime\n",
+                           "# units: time [s\ntime\n", "# units: time [s]\ntime"}) {
+    write_text(directory / "a.csv", text);
+    EXPECT_THAT(message(), HasSubstr("a.csv' does not begin with units and names")) << text;
+  }
 }
 
 }  // namespace
