@@ -10,6 +10,7 @@
 #include "app/failure.hpp"
 #include "app/output/checkpoint.hpp"
 #include "app/output/field_files.hpp"
+#include "app/output/field_picture.hpp"
 #include "kernels/error.hpp"
 #include "mesh/box.hpp"
 #include "mesh/parallel/slabs.hpp"
@@ -83,6 +84,38 @@ TEST_P(OnRanks, files_of_fields_have_the_bytes_of_one_rank) {
   EXPECT_EQ(mine.names(), expected.names());
   for (const char* name : {"whole.hdf.series", "fields/whole_000003.hdf"})
     EXPECT_TRUE(read_text(ours / name) == read_text(expected / name)) << name;
+}
+
+TEST_P(OnRanks, pictures_have_the_bits_of_one_rank) {
+  const Parted mesh = divided(GetParam().raw);
+  Values whole(mesh.whole), part(mesh.part);
+  const auto expected_views = viewpoints(mesh.whole), views = viewpoints(mesh.part);
+  ASSERT_EQ(views.size(), expected_views.size());
+  for (std::size_t v = 0; v < views.size(); ++v) {
+    EXPECT_EQ(views[v].caption, expected_views[v].caption);
+    EXPECT_EQ(views[v].left, expected_views[v].left);
+    EXPECT_EQ(views[v].pixels_per_metre, expected_views[v].pixels_per_metre);
+    for (const auto& field : fields) {
+      const ShownField shown(mesh.part, part.field(field.name)),
+          shown_whole(mesh.whole, whole.field(field.name));
+      EXPECT_EQ(shown.range()->low, shown_whole.range()->low);
+      EXPECT_EQ(shown.range()->high, shown_whole.range()->high);
+      const ValueImage image = draw(shown, views[v]), expected = draw(shown_whole, expected_views[v]);
+      ASSERT_EQ(image.width(), expected.width());
+      ASSERT_EQ(image.height(), expected.height());
+      int different = 0;
+      for (int row = 0; row < image.height(); ++row) {
+        for (int column = 0; column < image.width(); ++column) {
+          const bool covered = image.covered(column, row);
+          const bool same = covered == expected.covered(column, row) &&
+                            (!covered || (image.value(column, row) == expected.value(column, row) &&
+                                          image.light(column, row) == expected.light(column, row)));
+          different += same ? 0 : 1;
+        }
+      }
+      EXPECT_EQ(different, 0) << field.name << ", " << views[v].caption;
+    }
+  }
 }
 
 TEST_P(OnRanks, checkpoints_have_the_bytes_of_one_rank_and_are_read_in_slabs) {
