@@ -4,7 +4,10 @@
 #include <algorithm>
 #include <array>
 #include <exception>
+#include <fstream>
 #include <iostream>
+#include <sstream>
+#include <utility>
 
 #include "app/case/load_case.hpp"
 #include "app/case/memory_estimate.hpp"
@@ -16,6 +19,7 @@
 #include "app/output/field_files.hpp"
 #include "app/output/monitor_files.hpp"
 #include "app/output/progress.hpp"
+#include "app/output/report.hpp"
 #include "app/output/summary.hpp"
 #include "app/signals.hpp"
 #include "app/simulation/schedule.hpp"
@@ -46,6 +50,8 @@ class Run {
 
   int run() {
     began_ = Progress::wall_seconds();
+    if (writes()) report_.case_file = text_of_case();
+    report_.overrides = options_.overrides;
     for (const std::string& note : mesh_.notes()) progress_.note(note);
     stop_on_signals();  // what comes before the steps is better ended at once
     Files files;
@@ -64,7 +70,7 @@ class Run {
       restart = start();
     } catch (const DivergedError&) {  // before there is anything to write but what happened
       summary_.status = RunStatus::Diverged;
-      finish({});
+      finish(nullptr);
       throw;
     }
     open(files, restart);
@@ -81,7 +87,7 @@ class Run {
       throw;
     }
     if (simulation_.finished() && !simulation_.conclusion().empty()) progress_.note(simulation_.conclusion());
-    finish(files.monitors->last_values());
+    finish(&files);
     progress_.finish(fmt::format("{} after {}; results in {}",
                                  summary_.status == RunStatus::Done ? "done" : "stopped",
                                  format_duration(summary_.wall_seconds), directory_.string()));
@@ -111,7 +117,8 @@ class Run {
     together(ranks_, [&] {
       if (!writes()) return;
       std::error_code ignored;  // where it cannot be removed it cannot be written either, and that is told
-      std::filesystem::remove(directory_ / "summary.json", ignored);  // that of an earlier run
+      for (const char* name : {"summary.json", "report.html"})  // those of an earlier run
+        std::filesystem::remove(directory_ / name, ignored);
       // First, so that what is killed from here on does not go on from one of them.
       set_checkpoints_aside(directory_, restart ? restart->step : -1);
       files.fields->remove_replaced();
@@ -201,6 +208,7 @@ class Run {
   }
 
   int go_on(Files& files, bool restarted) {
+    report_.times.set_up = Progress::wall_seconds() - program_began_;
     const Real start = simulation_.start_time();
     const ScheduleSettings& output = settings_.output.schedule;
     const ScheduleSettings checkpoints{settings_.output.checkpoint, std::nullopt};
@@ -217,7 +225,7 @@ class Run {
       const Real before = simulation_.time();
       const double clock = Progress::wall_seconds();
       simulate([&] { simulation_.advance(); });
-      stepping_seconds_ += Progress::wall_seconds() - clock;
+      report_.times.stepping += Progress::wall_seconds() - clock;
       record();
       const std::vector<double> residuals = simulation_.residuals();
       if (files.residuals) files.residuals->write_row(residuals);
@@ -243,10 +251,20 @@ class Run {
     return asked.stop_status;
   }
 
+  /// Does what the time of output goes into.
+  template <class Action>
+  void as_output(const Action& action) {
+    const double clock = Progress::wall_seconds();
+    action();
+    report_.times.output += Progress::wall_seconds() - clock;
+  }
+
   void write_state(const Moment& now, bool write_fields, Files& files, Snapshot& snapshot,
                    bool at_end = false) {
-    if (write_fields) files.fields->write(now.step, now.time, simulation_.output_fields(), snapshot);
-    files.monitors->write(now, write_fields, snapshot, at_end);
+    as_output([&] {
+      if (write_fields) files.fields->write(now.step, now.time, simulation_.output_fields(), snapshot);
+      files.monitors->write(now, write_fields, snapshot, at_end);
+    });
   }
 
   /// What the run before did not write at this end: it was on its way to another one, or has written
@@ -254,14 +272,18 @@ class Run {
   void write_end(Files& files) {
     const Moment end{simulation_.steps(), simulation_.time(), simulation_.time()};
     const auto snapshot = simulation_.snapshot();
-    if (!files.fields->has(end.time))
-      files.fields->write(end.step, end.time, simulation_.output_fields(), *snapshot);
-    files.monitors->write_missing(end, *snapshot);
+    as_output([&] {
+      if (!files.fields->has(end.time))
+        files.fields->write(end.step, end.time, simulation_.output_fields(), *snapshot);
+      files.monitors->write_missing(end, *snapshot);
+    });
   }
 
   void checkpoint() {
-    const Checkpoint checkpoint = simulation_.checkpoint();
-    write_checkpoint(directory_, checkpoint, ranks_);
+    as_output([&] {
+      const Checkpoint checkpoint = simulation_.checkpoint();
+      write_checkpoint(directory_, checkpoint, ranks_);
+    });
   }
 
   void record() {
@@ -283,10 +305,11 @@ class Run {
   void keep_results(RunStatus status, const Files& files) {
     if (simulation_.sound_after_failure() && !simulation_.one_result() && steps_taken_ > 0) checkpoint();
     summary_.status = status;
-    finish(files.monitors->last_values());
+    finish(&files);
   }
 
-  void finish(std::map<std::string, std::map<std::string, double>> last_values) {
+  /// `files`: those of the run; null where it ended before it had any.
+  void finish(const Files* files) {
     const Domain& domain = mesh_.domain();
     const auto steps = static_cast<double>(std::max<std::int64_t>(steps_taken_, 1));
     summary_.case_name = settings_.name;
@@ -299,14 +322,52 @@ class Run {
     summary_.steps = simulation_.steps();
     summary_.time = simulation_.time();
     summary_.wall_seconds = Progress::wall_seconds() - began_;
-    summary_.seconds_per_step = stepping_seconds_ / steps;
+    summary_.seconds_per_step = report_.times.stepping / steps;
     for (const auto& [name, count] : iterations_)
       summary_.iterations[name] = static_cast<double>(count) / steps;
     summary_.peak_memory_bytes =
         static_cast<std::int64_t>(ranks_.maximum(static_cast<Real>(peak_memory_bytes())));
     summary_.version = CURLEW_VERSION;
-    summary_.monitors = std::move(last_values);
+    if (files != nullptr) summary_.monitors = files->monitors->last_values();
     if (writes()) write_summary(directory_ / "summary.json", summary_);
+    report(files);
+  }
+
+  /// What it tells is there without it: nothing but a disk that is full ends a run for its sake.
+  void report(const Files* files) {
+    report_.summary = summary_;
+    report_.times.total = Progress::wall_seconds() - program_began_;
+    if (files == nullptr) {
+      report_.times.set_up = report_.times.total;
+    } else {
+      take_pictures_of_end();
+      report_.residuals = directory_ / "residuals.csv";
+      report_.monitors = files->monitors->files();
+    }
+    if (!writes()) return;
+    write_report(directory_ / "report.html", report_);
+  }
+
+  void take_pictures_of_end() {
+    constexpr std::size_t most_pictures = 4;
+    const auto snapshot = simulation_.snapshot();
+    for (const FieldDescription& field : simulation_.output_fields()) {
+      if (report_.pictures.size() < most_pictures && is_sound(field, *snapshot, ranks_)) {
+        report_.pictures.push_back(take_pictures(mesh_, field, snapshot->field(field.name)));
+      } else {
+        report_.not_shown.push_back(field.name);
+      }
+    }
+  }
+
+  /// As it is now: who edits the file during the run gets what was run.
+  std::string text_of_case() const {
+    std::error_code ignored;
+    const std::filesystem::path path = settings_.location.file;
+    if (!std::filesystem::is_regular_file(path, ignored)) return "";  // a pipe has been read
+    std::ostringstream text;
+    text << std::ifstream(path).rdbuf();
+    return std::move(text).str();
   }
 
   const RunOptions& options_;
@@ -318,9 +379,10 @@ class Run {
   std::optional<DirectoryLock> lock_;  // on the rank that writes
   Progress progress_;
   Summary summary_;
+  Report report_;
   std::int64_t steps_taken_ = 0;
   std::map<std::string, std::int64_t> iterations_;  // by solve
-  double program_began_, began_ = 0, stepping_seconds_ = 0;
+  double program_began_, began_ = 0;
 };
 
 }  // namespace

@@ -37,6 +37,16 @@ VtkhdfWriter make_writer(const Mesh& mesh) {
   return VtkhdfWriter({positions, types, nodes.starts, nodes.entries}, domain.communicator());
 }
 
+bool is_sound(const FieldDescription& field, Snapshot& snapshot, const Communicator& ranks) {
+  bool sound = true;
+  try {
+    snapshot.field(field.name);
+  } catch (const Error&) {
+    sound = false;
+  }
+  return ranks.maximum(sound ? 0 : 1) == 0;
+}
+
 namespace {
 
 /// What is to be written of a snapshot, in slabs.
@@ -95,13 +105,7 @@ std::filesystem::path FieldFiles::write_diverged(Real time, std::span<const Fiel
                                                  Snapshot& snapshot) {
   SharedFields shared(mesh_);
   for (const FieldDescription& field : fields) {
-    bool sound = true;
-    try {
-      snapshot.field(field.name);
-    } catch (const Error&) {  // one that wants sound values
-      sound = false;
-    }
-    if (mesh_.domain().communicator().maximum(sound ? 0 : 1) == 0) shared.add(field, snapshot);
+    if (is_sound(field, snapshot, mesh_.domain().communicator())) shared.add(field, snapshot);
   }
   return series_.write_apart(name_ + "_diverged", time, shared.cells(), shared.nodes());
 }

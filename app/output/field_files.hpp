@@ -16,6 +16,10 @@ namespace curlew {
 /// What writes fields on a mesh, by all its ranks together.
 VtkhdfWriter make_writer(const Mesh& mesh);
 
+/// Whether a field can be made of what a run that failed has left; some want sound values. By all ranks
+/// together.
+bool is_sound(const FieldDescription& field, Snapshot& snapshot, const Communicator& ranks);
+
 /// The files of fields of a run, fields/*.hdf, and the file that opens them all. On several ranks all calls
 /// are made by all ranks together, and all write their share of what a run on one rank writes.
 class FieldFiles {

@@ -38,6 +38,13 @@ class FlowSnapshot : public Snapshot {
   virtual IncompressibleFlow::EnergyBudget energy_budget() = 0;
 };
 
+/// What a monitor has written.
+struct MonitorFile {
+  std::string name;            ///< of the monitor
+  std::filesystem::path path;  ///< its table with a row a time; of a line the last one that it has written
+  bool is_line = false;
+};
+
 /// The monitors of a run and their CSV files in the output directory: NAME.csv with a row a time, for lines
 /// NAME_<step>.csv. On several ranks all calls are made by all ranks together; all know the values, rank 0
 /// writes the files.
@@ -74,6 +81,8 @@ class MonitorFiles {
   /// What was last written, at a restart by the runs before it, by monitor and column (lines, which are
   /// tables, left out).
   const std::map<std::string, std::map<std::string, double>>& last_values() const { return last_values_; }
+  /// Those that are there after open(), those of runs before a restart included; on the rank that writes.
+  std::vector<MonitorFile> files() const;
 
  private:
   struct Monitor;

@@ -9,8 +9,6 @@
 
 namespace curlew {
 
-namespace {
-
 const char* name_of(RunStatus status) {
   switch (status) {
     case RunStatus::Done:
@@ -22,8 +20,6 @@ const char* name_of(RunStatus status) {
   }
   return "diverged";
 }
-
-}  // namespace
 
 void write_summary(const std::filesystem::path& path, const Summary& summary) {
   nlohmann::ordered_json json = {{"status", name_of(summary.status)},

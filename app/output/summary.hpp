@@ -12,6 +12,9 @@ namespace curlew {
 /// How a run ended.
 enum class RunStatus { Done, Stopped, Diverged };
 
+/// "done", "stopped" or "diverged".
+const char* name_of(RunStatus status);
+
 /// What summary.json holds, under the same names unless said otherwise.
 struct Summary {
   RunStatus status = RunStatus::Done;

@@ -106,8 +106,8 @@ TEST(BadInput, of_any_kind_exits_with_2_and_says_why) {
 
 TEST(BadInput, a_directory_in_place_of_a_result_is_named) {
   const CaseFolder folder;
-  for (const char* name : {"residuals.csv", "box.hdf.series", "centre.csv", "summary.json", "middle_0.csv",
-                           "checkpoint_5.h5", "fields/box_000004.hdf"}) {
+  for (const char* name : {"residuals.csv", "box.hdf.series", "centre.csv", "summary.json", "report.html",
+                           "middle_0.csv", "checkpoint_5.h5", "fields/box_000004.hdf"}) {
     std::filesystem::create_directories(folder / "out" / name / "in the way");
     const Outcome outcome = folder.run({});
     EXPECT_EQ(outcome.status, 2) << name;
@@ -136,12 +136,13 @@ TEST(FullDisk, names_file_and_cause_and_the_run_can_go_on_later) {
   EXPECT_TRUE(contents(folder / "out") == contents(folder / "whole"));
 }
 
-TEST(FullDisk, leaves_no_summary_of_an_earlier_run) {
+TEST(FullDisk, leaves_no_summary_and_no_report_of_an_earlier_run) {
   const CaseFolder folder;
   ASSERT_EQ(folder.run({}).status, 0);
   const FullDisk full(1000);
   EXPECT_EQ(folder.run({}).status, 2);
-  EXPECT_FALSE(std::filesystem::exists(folder / "out/summary.json"));
+  for (const char* name : {"out/summary.json", "out/report.html"})
+    EXPECT_FALSE(std::filesystem::exists(folder / name)) << name;
 }
 
 nlohmann::json summary_of(const OutputDirectory& folder) {
@@ -161,6 +162,9 @@ TEST(Divergence, keeps_the_checkpoints_and_what_came_before) {
   EXPECT_EQ(errors_in(outcome), 1);
   EXPECT_EQ(summary_of(folder)["status"], "diverged");
   EXPECT_EQ(summary_of(folder)["steps"], 7);
+  EXPECT_THAT(read_text(folder / "out/report.html"),
+              AllOf(HasSubstr("<span class=\"diverged\">"), HasSubstr("data:image/png"),
+                    HasSubstr("solver.temperature.max_iterations=3\n"), HasSubstr(">Iterations per solve<")));
   EXPECT_EQ(read_checkpoint(folder / "out/checkpoint_7.h5"), earlier);
   EXPECT_EQ(folder.run({"--restart", "out/checkpoint_7.h5"}).status, 0);
 }
@@ -178,6 +182,7 @@ TEST(Divergence, of_a_steady_case) {
                   "--set", "boundary.bottom.value=1", "--set", "material.box.source=1"});
   EXPECT_EQ(outcome.status, 3) << outcome.error;
   EXPECT_EQ(summary_of(folder)["status"], "diverged");
+  EXPECT_THAT(read_text(folder / "out/report.html"), HasSubstr("<span class=\"diverged\">"));
 }
 
 TEST(BadInput, that_only_the_run_finds_is_told_at_its_line) {

@@ -288,6 +288,9 @@ TEST(FlowDiverged, at_the_start_leaves_a_summary_that_says_so) {
     EXPECT_EQ(summary.at("steps"), 0);
     EXPECT_GT(summary.at("cells").get<int>(), 0);
     EXPECT_TRUE(summary.at("monitors").empty());
+    EXPECT_THAT(read_text(folder / "out/report.html"),
+                AllOf(HasSubstr("<span class=\"diverged\">"), HasSubstr("There are no pictures."),
+                      Not(HasSubstr("<h2>Steps</h2>"))));
   }
 }
 
@@ -301,6 +304,8 @@ TEST(FlowDiverged, leaves_the_fields_of_the_moment_and_the_last_good_checkpoint)
   EXPECT_THAT(run.error, AllOf(HasSubstr("error: step "), HasSubstr("cavity_diverged.hdf")));
   const auto summary = summary_of(folder);
   EXPECT_EQ(summary.at("status"), "diverged");
+  EXPECT_THAT(read_text(folder / "out/report.html"),
+              AllOf(HasSubstr("<span class=\"diverged\">"), HasSubstr("data:image/png")));
   EXPECT_TRUE(std::filesystem::exists(folder / "out/fields/cavity_diverged.hdf"));
   EXPECT_THAT(read_text(folder / "out/cavity.hdf.series"), Not(HasSubstr("diverged")));
   const auto checkpoint = find_newest_valid_checkpoint(folder / "out");

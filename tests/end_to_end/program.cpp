@@ -249,7 +249,8 @@ int line_of(const std::filesystem::path& file, const std::string& text) {
 std::map<std::string, std::string> contents(const std::filesystem::path& directory) {
   std::map<std::string, std::string> files;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(directory)) {
-    if (!entry.is_regular_file() || entry.path().filename() == "summary.json") continue;
+    const auto name = entry.path().filename();
+    if (!entry.is_regular_file() || name == "summary.json" || name == "report.html") continue;
     files[std::filesystem::relative(entry.path(), directory)] = read_text(entry.path());
   }
   return files;

@@ -85,7 +85,8 @@ std::vector<std::string> error_lines(const Outcome& outcome);
 /// Line of the first `text` in a file, from 1.
 int line_of(const std::filesystem::path& file, const std::string& text);
 
-/// Every file below `directory` but summary.json (which tells times) and its bytes, by relative path.
+/// Every file below `directory` but summary.json and report.html (which tell times) and its bytes, by
+/// relative path.
 std::map<std::string, std::string> contents(const std::filesystem::path& directory);
 
 /// Expects that two runs left the same files, byte by byte, contents() of both.

@@ -137,6 +137,7 @@ TEST(DivergedOnRanks, is_told_once_with_the_last_good_checkpoint) {
   EXPECT_EQ(error_lines(ranks), error_lines(serial));
   EXPECT_EQ(error_lines(ranks).size(), 1u);
   EXPECT_THAT(read_text(folder / "out/summary.json"), HasSubstr(R"("status": "diverged")"));
+  EXPECT_THAT(read_text(folder / "out/report.html"), HasSubstr("<span class=\"diverged\">"));
 }
 
 TEST(StopOnRanks, a_signal_to_any_rank_ends_all_with_a_checkpoint) {

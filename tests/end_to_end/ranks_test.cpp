@@ -40,6 +40,15 @@ struct Example {
 
 class RunOnRanks : public testing::TestWithParam<Example> {};
 
+/// The pictures and plots of a report, which tell no times.
+std::vector<std::string> drawings_of(const std::filesystem::path& directory) {
+  std::vector<std::string> drawings;
+  const std::string page = read_text(directory / "report.html");
+  for (std::size_t start = 0; (start = page.find("<svg", start)) != std::string::npos; ++start)
+    drawings.push_back(page.substr(start, page.find("</svg>", start) - start));
+  return drawings;
+}
+
 TEST_P(RunOnRanks, leaves_the_files_of_a_serial_run) {
   const CaseFolder folder(GetParam().type, GetParam().blocks);
   folder.run_to("serial", 0);
@@ -54,6 +63,8 @@ TEST_P(RunOnRanks, leaves_the_files_of_a_serial_run) {
     EXPECT_EQ(summary["threads"], 1);
     for (const char* key : {"status", "steps", "cells", "faces", "edges", "nodes", "iterations", "monitors"})
       EXPECT_EQ(summary[key], serial[key]) << key;
+    EXPECT_GT(drawings_of(folder / "serial").size(), 5u);
+    EXPECT_TRUE(drawings_of(folder / directory) == drawings_of(folder / "serial"));
   }
 }
 

@@ -66,11 +66,11 @@ TEST(Outputs, of_a_run_in_time) {
   EXPECT_EQ(outcome.status, 0);
   EXPECT_EQ(outcome.out, "");
   EXPECT_EQ(outcome.error, "");
-  EXPECT_THAT(
-      names_in(folder / "out"),
-      ElementsAre("box.hdf.series", "centre.csv", "checkpoint_15.h5", "checkpoint_20.h5", "fields",
-                  "mean.csv", "middle_0.csv", "middle_12.csv", "middle_16.csv", "middle_20.csv",
-                  "middle_4.csv", "middle_8.csv", "range.csv", "residuals.csv", "sides.csv", "summary.json"));
+  EXPECT_THAT(names_in(folder / "out"),
+              ElementsAre("box.hdf.series", "centre.csv", "checkpoint_15.h5", "checkpoint_20.h5", "fields",
+                          "mean.csv", "middle_0.csv", "middle_12.csv", "middle_16.csv", "middle_20.csv",
+                          "middle_4.csv", "middle_8.csv", "range.csv", "report.html", "residuals.csv",
+                          "sides.csv", "summary.json"));
   EXPECT_THAT(names_in(folder / "out/fields"),
               ElementsAre("box_000000.hdf", "box_000004.hdf", "box_000008.hdf", "box_000012.hdf",
                           "box_000016.hdf", "box_000020.hdf"));
@@ -137,8 +137,9 @@ TEST(Outputs, of_a_steady_run) {
                                                      (folder / "out").string(), "--set", "mesh.size=0.1"});
   EXPECT_EQ(outcome.status, 0) << outcome.error;
   EXPECT_THAT(outcome.error, HasSubstr("steady state in "));
-  EXPECT_THAT(names_in(folder / "out"), ElementsAre("fields", "middle_0.csv", "plate.hdf.series",
-                                                    "residuals.csv", "sides.csv", "summary.json"));
+  EXPECT_THAT(names_in(folder / "out"),
+              ElementsAre("fields", "middle_0.csv", "plate.hdf.series", "report.html", "residuals.csv",
+                          "sides.csv", "summary.json"));
   EXPECT_THAT(names_in(folder / "out/fields"), ElementsAre("plate_000000.hdf"));
   const auto summary = nlohmann::json::parse(read_text(folder / "out/summary.json"));
   EXPECT_EQ(summary["status"], "done");

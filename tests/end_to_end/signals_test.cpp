@@ -29,6 +29,7 @@ TEST_P(Stop, ends_the_step_writes_a_checkpoint_and_the_restart_reaches_the_same_
   EXPECT_EQ(outcome.status, status);
   EXPECT_EQ(outcome.error, "");
   EXPECT_THAT(read_text(folder / "out/summary.json"), HasSubstr(R"("status": "stopped")"));
+  EXPECT_THAT(read_text(folder / "out/report.html"), HasSubstr("<span class=\"stopped\">"));
 
   const auto stopped = find_newest_valid_checkpoint(folder / "out");
   ASSERT_TRUE(stopped);

@@ -238,6 +238,25 @@ TEST_F(MonitorFilesOnCube, at_an_end_that_is_there_already_only_what_is_missing_
   }
 }
 
+TEST_F(MonitorFilesOnCube, the_files_that_are_there_are_told_of_lines_the_last) {
+  const std::vector<MonitorSettings> settings{
+      monitor("cut", LineSettings{{0, .5, .5}, {1, .5, .5}, 3, {temperature}}),
+      monitor("mean", AverageSettings{{temperature}, {}}),
+      monitor("never", LineSettings{{0, .5, .5}, {1, .5, .5}, 3, {temperature}}, {std::nullopt, 100})};
+  MonitorFiles files(mesh_, settings, 0, directory_.path());
+  EXPECT_TRUE(files.files().empty());
+  files.open();
+  for (const int step : {9, 10}) files.write({step, .5 * step, .5 * (step - 1)}, true, snapshot_);
+  const auto told = files.files();
+  ASSERT_EQ(told.size(), 2u);
+  EXPECT_EQ(told[0].name, "cut");
+  EXPECT_EQ(told[0].path, directory_ / "cut_10.csv");
+  EXPECT_TRUE(told[0].is_line);
+  EXPECT_EQ(told[1].name, "mean");
+  EXPECT_EQ(told[1].path, directory_ / "mean.csv");
+  EXPECT_FALSE(told[1].is_line);
+}
+
 TEST_F(MonitorFilesOnCube, all_that_is_wrong_is_reported_before_a_file_is_touched) {
   const std::vector<MonitorSettings> settings{
       monitor("fine", AverageSettings{{temperature}, {}}),
