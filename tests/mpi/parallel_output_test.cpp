@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <limits>
 #include <random>
 
 #include "app/failure.hpp"
@@ -114,6 +115,38 @@ TEST_P(OnRanks, pictures_have_the_bits_of_one_rank) {
         }
       }
       EXPECT_EQ(different, 0) << field.name << ", " << views[v].caption;
+    }
+  }
+}
+
+TEST(Images, of_ranks_are_merged_to_what_one_would_have_drawn) {
+  const Communicator& ranks = *all_ranks();
+  const auto triangle = [](Real depth, Real value) {
+    return std::array<Corner, 3>{{{0, 0, depth, value}, {8, 0, depth, value}, {0, 8, depth, value}}};
+  };
+  constexpr Real nan = std::numeric_limits<Real>::quiet_NaN();
+  ValueImage merged(8, 8), expected(8, 8);
+  for (int rank = 0; rank < ranks.ranks(); ++rank) {
+    // Far and large; in the depth of all with the largest value on the last rank, whose light is the least.
+    const std::array<std::pair<std::array<Corner, 3>, Real>, 3> drawn{
+        {{triangle(-1, 100), 1}, {triangle(0, rank), 1 - 0.1 * rank}, {triangle(0, nan), 1}}};
+    for (const auto& [what, light] : drawn) {
+      expected.draw(what, light);
+      if (rank == ranks.rank()) merged.draw(what, light);
+    }
+  }
+  // One rank alone sees this.
+  const std::array<Corner, 3> corner{{{4, 4, 2, nan}, {8, 4, 2, 1}, {8, 8, 2, 1}}};
+  expected.draw(corner, 0.3);
+  if (ranks.rank() + 1 == ranks.ranks()) merged.draw(corner, 0.3);
+  merged.merge(ranks);
+  EXPECT_EQ(expected.value(1, 1), ranks.ranks() - 1);
+  EXPECT_TRUE(expected.covered(6, 5) && std::isnan(expected.value(6, 5)));
+  for (int row = 0; row < 8; ++row) {
+    for (int column = 0; column < 8; ++column) {
+      EXPECT_EQ(merged.covered(column, row), expected.covered(column, row));
+      expect_same_bits({merged.value(column, row), merged.light(column, row)},
+                       {expected.value(column, row), expected.light(column, row)});
     }
   }
 }

@@ -57,9 +57,11 @@ TEST(ValueImage, triangles_that_share_sides_leave_no_gap_and_equal_corners_give_
 TEST(ValueImage, shows_what_is_nearest_in_any_order_and_with_any_turn) {
   const Triangle far{{{0, 0, 1, 10}, {8, 0, 1, 10}, {0, 8, 1, 10}}},
       near{{{0, 0, 2, -5}, {4, 0, 2, -5}, {0, 4, 2, -5}}},
-      as_near{{{0, 0, 2, -7}, {0, 4, 2, -7}, {4, 0, 2, -7}}};
-  std::vector<std::pair<Triangle, Real>> triangles{{far, 1}, {near, 0.5}, {as_near, 0.7}};
-  for (int order = 0; order < 3; ++order) {
+      as_near{{{0, 0, 2, -7}, {0, 4, 2, -7}, {4, 0, 2, -7}}},
+      without_value{{{0, 0, 2, nan}, {0, 4, 2, 8}, {4, 0, 2, 8}}};
+  std::vector<std::pair<Triangle, Real>> triangles{
+      {far, 1}, {near, 0.5}, {as_near, 0.7}, {without_value, 0.9}};
+  for (int order = 0; order < 4; ++order) {
     std::rotate(triangles.begin(), triangles.begin() + 1, triangles.end());
     ValueImage image(8, 8);
     for (const auto& [triangle, light] : triangles) image.draw(triangle, light);
