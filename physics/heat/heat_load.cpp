@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "kernels/reduction.hpp"
@@ -183,6 +184,11 @@ void HeatLoad::divide_shared_nodes() {
   }
 }
 
+bool HeatLoad::sources_vary() const {
+  return std::ranges::any_of(settings_.materials,
+                             [](const HeatMaterial& material) { return material.source->depends_on_time(); });
+}
+
 bool HeatLoad::depends_on_time() const {
   const auto varies = [](const FunctionPointer& f) { return f->depends_on_time(); };
   struct Varies {
@@ -192,8 +198,7 @@ bool HeatLoad::depends_on_time() const {
     bool operator()(const HeatFlux& b) const { return f(b.value); }
     bool operator()(const Convection& b) const { return f(b.coefficient) || f(b.ambient); }
   };
-  return std::any_of(settings_.materials.begin(), settings_.materials.end(),
-                     [&](const HeatMaterial& material) { return varies(material.source); }) ||
+  return sources_vary() ||
          std::any_of(settings_.boundaries.begin(), settings_.boundaries.end(),
                      [&](const HeatBoundary& boundary) { return std::visit(Varies{varies}, boundary); });
 }
@@ -209,9 +214,10 @@ bool HeatLoad::convection_varies() const {
 bool HeatLoad::update(Real time) {
   if (updated_ && !depends_on_time()) return false;
   const std::size_t nodes = at(held_.size());
-  Values now{std::vector<Real>(nodes, 0), std::vector<Real>(nodes, 0), {}};
+  std::optional<Sources> new_sources;
+  if (!updated_ || sources_vary()) new_sources = sources_at(time);
+  Values now{new_sources ? new_sources->load : sources_.load, std::vector<Real>(nodes, 0), {}};
   std::vector<Real> held_sum(nodes, 0), held_area(nodes, 0);
-  const Real source = add_sources(time, now);
   for (std::size_t p = 0; p < settings_.boundaries.size(); ++p) {
     std::vector<Real> outflows;
     if (const auto* fixed = std::get_if<FixedTemperature>(&settings_.boundaries[p])) {
@@ -237,16 +243,16 @@ bool HeatLoad::update(Real time) {
   held_temperature_.copy_from_host(held_sum);
   convection_on_host_ = std::move(now.convection);
   given_outflow_ = std::move(now.outflow);
-  source_ = source;
+  if (new_sources) sources_ = *std::move(new_sources);
   const bool convection_changed = !updated_ || convection_varies();
   updated_ = true;
   return convection_changed;
 }
 
-/// Adds sources to the load; returns what all of them release [W].
-Real HeatLoad::add_sources(Real time, Values& now) const {
+HeatLoad::Sources HeatLoad::sources_at(Real time) const {
   const Topology& topology = mesh_.topology();
   const Range<Cell> own = mesh_.domain().halo<Cell>().owned();
+  Sources sources{std::vector<Real>(at(held_.size()), 0), 0};
   std::vector<Real> released;
   for (std::size_t r = 0; r < settings_.materials.size(); ++r) {
     std::vector<Id<Cell>> cells;
@@ -261,12 +267,13 @@ Real HeatLoad::add_sources(Real time, Values& now) const {
     for (std::size_t k = 0; k < points.size(); ++k) {
       if (source[k] == 0) continue;
       visit_corner_volumes(topology, mesh_.geometry(), cells[k], [&](Id<Node> n, Real volume) {
-        now.load[at(n.value())] += source[k] * volume;
+        sources.load[at(n.value())] += source[k] * volume;
         if (own.contains(cells[k])) released.push_back(source[k] * volume);
       });
     }
   }
-  return sum_of_terms(mesh_.domain().communicator(), released);
+  sources.released = sum_of_terms(mesh_.domain().communicator(), released);
+  return sources;
 }
 
 /// Adds what enters through a patch to the load; returns the outflow of each share of this rank's faces [W].

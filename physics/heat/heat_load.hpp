@@ -35,7 +35,7 @@ class HeatLoad {
   const std::vector<Real>& convection_on_host() const { return convection_on_host_; }
   /// Sources, boundary fluxes and h A T_ambient [W].
   const DualCochain<Node>& at_nodes() const { return at_nodes_; }
-  Real source() const { return source_; }  ///< released inside, all of it [W]
+  Real source() const { return sources_.released; }  ///< released inside, all of it [W]
 
   /// Outflow through each patch while nodes have these temperatures [W]. Of patches of given temperature it
   /// is what the patch takes of the heat of nodes that such patches share, beyond its share by area: 0 in
@@ -54,11 +54,18 @@ class HeatLoad {
     std::vector<Real> outflow;           // through each patch, whatever the temperatures
   };
 
+  /// What the sources do.
+  struct Sources {
+    std::vector<Real> load;  // of each node [W]
+    Real released = 0;       // by all of them [W]
+  };
+
+  bool sources_vary() const;
   bool depends_on_time() const;
   bool convection_varies() const;
   void find_held_nodes();
   void divide_shared_nodes();
-  Real add_sources(Real time, Values& now) const;
+  Sources sources_at(Real time) const;
   std::vector<Real> add_flux(const HeatFlux& flux, std::size_t patch, Real time, Values& now) const;
   std::vector<Real> add_convection(const Convection& convection, std::size_t patch, Real time,
                                    Values& now) const;
@@ -74,7 +81,7 @@ class HeatLoad {
   std::vector<std::uint8_t> held_on_host_;
   std::vector<Real> convection_on_host_;
   std::vector<Real> given_outflow_;  // through each patch, whatever the temperatures [W]
-  Real source_ = 0;
+  Sources sources_;
 
   std::vector<std::vector<Index>> patch_nodes_;         // own nodes of each patch that is not insulated
   std::vector<std::vector<Real>> held_share_;           // of each of them in patches of given temperature

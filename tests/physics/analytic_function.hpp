@@ -23,11 +23,18 @@ class AnalyticFunction : public SpaceTimeFunction {
   std::function<Real(Vector3, Real)> function_;
 };
 
+class ConstantFunction final : public AnalyticFunction {
+ public:
+  explicit ConstantFunction(Real value) : AnalyticFunction([value](Vector3, Real) { return value; }) {}
+  bool depends_on_time() const override { return false; }
+  bool depends_on_space() const override { return false; }
+};
+
 inline std::shared_ptr<const SpaceTimeFunction> analytic(std::function<Real(Vector3, Real)> function) {
   return std::make_shared<AnalyticFunction>(std::move(function));
 }
 inline std::shared_ptr<const SpaceTimeFunction> constant(Real value) {
-  return analytic([value](Vector3, Real) { return value; });
+  return std::make_shared<ConstantFunction>(value);
 }
 
 }  // namespace curlew

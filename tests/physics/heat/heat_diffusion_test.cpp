@@ -321,6 +321,27 @@ TEST(HeatDiffusion, an_insulated_body_keeps_its_mean_temperature_and_levels_out)
   EXPECT_LE(error_of(mesh, heat, [](Vector3) { return 0.5; }), 1e-10);
 }
 
+TEST(HeatDiffusion, a_steady_source_goes_on_beside_a_flux_that_varies) {
+  const Mesh mesh(make_box(CellType::Triangle, {8, 8, 0}));  // of area 1 and circumference 4
+  HeatSettings settings =
+      settings_for(mesh, material(1, 3, constant(2)), HeatFlux{analytic([](Vector3, Real t) { return t; })});
+  settings.scheme = HeatScheme::BackwardEuler;
+  HeatDiffusion heat(Executor::serial(), mesh, settings);
+  heat.start(*constant(0), 0);
+  constexpr Real step = 0.1;
+  Real heat_in = 0;
+  for (int k = 1; k <= 3; ++k) {
+    heat.advance_to(step * k);
+    heat_in += step * (2 + 4 * step * k);
+    EXPECT_DOUBLE_EQ(heat.balance().source, 2);
+    Real stored = 0;
+    const std::vector<Real> temperature = heat.temperature().to_host();
+    for (std::size_t n = 0; n < temperature.size(); ++n)
+      stored += 3 * mesh.geometry().node_volumes()[n] * temperature[n];
+    EXPECT_NEAR(stored, heat_in, 1e-10) << "step " << k;
+  }
+}
+
 TEST(HeatDiffusion, iterations_hardly_grow_with_the_mesh) {
   // On cubes all couplings are a twentieth of the diagonal: none of them may be taken for weak.
   for (const CellType type : {CellType::Hexahedron, CellType::Tetrahedron, CellType::Quadrilateral}) {
