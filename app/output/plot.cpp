@@ -18,7 +18,7 @@ namespace {
 
 // Within the element [pixels].
 constexpr double width = 620, line_height = 17;
-constexpr double left = 74, right = 12, top = 26, bottom = 44, plot_height = 220;
+constexpr double left = 74, right = 30, top = 26, bottom = 44, plot_height = 220;
 constexpr double plot_width = width - left - right;
 
 /// Okabe and Ito's, which the colour-blind tell apart.

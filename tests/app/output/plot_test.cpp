@@ -106,16 +106,16 @@ TEST(Plot, has_labels_a_legend_and_the_points_of_its_curves) {
     EXPECT_THAT(linear, HasSubstr(text));
   EXPECT_THAT(linear, Not(HasSubstr("nan")));
   // From corner to corner but for the margin: 74 + 534 in x, 26 + 220 in y.
-  EXPECT_THAT(linear, HasSubstr("M74.0 237.9L341.0 34.1L608.0 136.0\""));
+  EXPECT_THAT(linear, HasSubstr("M74.0 237.9L332.0 34.1L590.0 136.0\""));
   plot.logarithmic = true;
   const std::string logarithmic = svg(plot);
-  EXPECT_THAT(logarithmic, HasSubstr("M341.0 26.0L608.0 92.2\""));
+  EXPECT_THAT(logarithmic, HasSubstr("M332.0 26.0L590.0 92.2\""));
   EXPECT_THAT(logarithmic, HasSubstr("(nothing positive)"));
 }
 
 TEST(Plot, shows_a_single_point_as_a_dot) {
   const std::vector<double> x{2}, y{3};
-  EXPECT_THAT(svg({"", "", "", false, {{"only", x, y}}}), HasSubstr("M341.0 136.0h0\""));
+  EXPECT_THAT(svg({"", "", "", false, {{"only", x, y}}}), HasSubstr("M332.0 136.0h0\""));
 }
 
 }  // namespace
