@@ -103,6 +103,19 @@ void require_known_version(const std::filesystem::path& file) {
                     version, file.filename().string()));
 }
 
+/// Fails for a VTK file of a version that Gmsh takes for an older one: it reads past the end of its memory.
+void require_known_vtk_version(const std::filesystem::path& file) {
+  std::ifstream in(file);
+  constexpr std::string_view header = "# vtk DataFile Version ";
+  std::string line;
+  if (!std::getline(in, line) || !line.starts_with(header)) return;  // for Gmsh to say
+  const std::string version = line.substr(header.size());
+  if (version >= "5")
+    fail_to_import(file, fmt::format("this is a VTK file of version {}; versions up to 4.2 are read. Save it "
+                                     "as legacy VTK of version 4.2, or as .msh",
+                                     version.substr(0, version.find_first_of("\r\n "))));
+}
+
 /// Turns the open surface model of an STL file into a closed volume.
 void build_stl_volume(bool remesh_surface) {
   // Surfaces meet where triangles turn by more than 40 degrees.
@@ -185,6 +198,7 @@ RawMesh import_mesh(const std::filesystem::path& file, const GmshImportOptions& 
   const FileKind kind = kind_of(file);
   require_readable(file);
   if (kind == FileKind::Msh) require_known_version(file);
+  if (lower(file.extension().string()) == ".vtk") require_known_vtk_version(file);
 
   PhysicalNames names = kind == FileKind::Msh ? physical_names(file) : PhysicalNames();
 

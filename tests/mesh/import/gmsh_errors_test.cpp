@@ -56,6 +56,8 @@ TEST_F(GmshImport, every_bad_mesh_gets_its_message) {
       {"mesh", "hello\n", "the extension '' is none"},
       {"mesh.su2", "NDIME= 2\n", "Convert the file to .msh"},
       {"mesh.vtk", "hello\n", "Gmsh reports"},
+      {"mesh.vtk", "# vtk DataFile Version 5.1\nvtk output\nBINARY\nDATASET UNSTRUCTURED_GRID\n",
+       "version 5.1; versions up to 4.2"},
       {"mesh.unv", "hello\n", "it has no cells"},
       {"solid.stl", "hello\n", "it has no triangles"},
       {"open.stl",
