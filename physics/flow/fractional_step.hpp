@@ -151,10 +151,6 @@ class FractionalStep : public IncompressibleFlow {
   void find_rate(Level& level, Real interval, Change change, FlowStepReport& report);
   /// An interval so short that hardly any given fluxes change otherwise in it than at `time`.
   static Real moment_at(Real time) { return 1e-7 + 1e-9 * std::abs(time); }
-  /// Of kinetic energy, of second order in the step from the second one on.
-  Real energy_rate() const;
-  /// Done on moving walls by what the transposed gradient adds to the viscous stress there.
-  Real power_of_transposed_gradient() const;
   /// Volume mean of N U along the mean flow's direction [m/s].
   Real mean_velocity(const PrimalCochain<Face>& flux) const;
   /// Of so large a force along the mean flow [m/s2].
@@ -167,9 +163,15 @@ class FractionalStep : public IncompressibleFlow {
   void extrapolate(F Level::*member, Real time, F& value) const;
   Real extrapolated_mean_flow_force(Real time) const;
   void bring_pressure_up_to_date() const;
+
+  // Forces and energy (flow_balances.cpp):
   /// Force per density of the boundary on the fluid at each face [m4/s2]: what the momentum equation leaves.
   /// Until the next step.
   const FaceVelocity& compute_reaction() const;
+  /// Of kinetic energy, of second order in the step from the second one on.
+  Real energy_rate() const;
+  /// Done on moving walls by what the transposed gradient adds to the viscous stress there.
+  Real power_of_transposed_gradient() const;
 
   Level now_, before_;
   mutable Level next_;                  // between steps scratch

@@ -23,18 +23,18 @@ class AnalyticFunction : public SpaceTimeFunction {
   std::function<Real(Vector3, Real)> function_;
 };
 
-class ConstantFunction final : public AnalyticFunction {
+/// A function that does not change in time, and says so.
+class SteadyFunction : public AnalyticFunction {
  public:
-  explicit ConstantFunction(Real value) : AnalyticFunction([value](Vector3, Real) { return value; }) {}
+  using AnalyticFunction::AnalyticFunction;
   bool depends_on_time() const override { return false; }
-  bool depends_on_space() const override { return false; }
 };
 
 inline std::shared_ptr<const SpaceTimeFunction> analytic(std::function<Real(Vector3, Real)> function) {
   return std::make_shared<AnalyticFunction>(std::move(function));
 }
 inline std::shared_ptr<const SpaceTimeFunction> constant(Real value) {
-  return std::make_shared<ConstantFunction>(value);
+  return std::make_shared<SteadyFunction>([value](Vector3, Real) { return value; });
 }
 
 }  // namespace curlew

@@ -1,0 +1,203 @@
+// Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
+#include "kernels/vector_kernels.hpp"
+#include "mesh/parallel/exchange.hpp"
+#include "physics/flow/averages.hpp"
+#include "physics/flow/fractional_step.hpp"
+
+namespace curlew {
+
+namespace {
+
+/// S (M dU/dt + G p - body force) + convection + nu K v, where the convection is.
+struct ReactionOnFace {
+  Real viscosity;
+  View<Face, const Vector3> area;
+  View<Face, const Real> circulation;
+  View<Face, const Vector3> viscous_force;
+  View<Face, Vector3> reaction;
+  CURLEW_HOST_DEVICE void operator()(Id<Face> f) const {
+    reaction[f] += circulation[f] * area[f] + viscosity * viscous_force[f];
+  }
+};
+
+/// Work of the boundary on the fluid at one boundary face, less the kinetic energy that leaves: of its force
+/// where it gives the velocity, of the pressure outside where it does not.
+struct BoundaryPowerOfFace {
+  Index first_boundary_face;
+  Incidence<Face, Cell> cells_of;
+  Real half;  // 0 where nothing is carried
+  View<Face, const FaceHold> hold;
+  View<Face, const Vector3> area, reaction, velocity;
+  View<Face, const Real> flux;
+  View<Cell, const Vector3> interpolated;
+  View<BoundaryFace, const Real> outside_pressure;
+  CURLEW_HOST_DEVICE Real operator()(Id<Face> f) const {
+    const Vector3 v = velocity[f];
+    const Real u = flux[f];
+    if (hold[f] == FaceHold::Free) {
+      const Real pushed = u * outside_pressure[Id<BoundaryFace>(f.value() - first_boundary_face)];
+      return -pushed - half * (u > 0 ? u : Real(0)) * dot(v, v);
+    }
+    const Vector3 inside = interpolated[cells_of[f][0].id];
+    Vector3 carried = u * v;
+    if (hold[f] == FaceHold::All) carried += inflow_correction(u, v, inside, area[f]);
+    return dot(reaction[f], v) - half * dot(carried, inside);
+  }
+};
+
+/// What the transposed gradient adds to the viscous force on the faces of walls, per unit of viscosity
+/// [m2/s], one per boundary face that the rank owns: by Stokes' theorem and D U = 0 the integral of -(grad
+/// u)ᵀ n over a face is that of u x dl around it. u at an edge is the mean over the wall's faces that meet
+/// there, each turning as its wall does: exact for walls that move as rigid bodies, and whatever their
+/// velocity, the forces on a closed surface sum to zero.
+std::vector<Vector3> transposed_gradient_forces(const Mesh& mesh, const FlowSettings& settings,
+                                                std::span<const Vector3> velocity,
+                                                std::span<const Vector3> angular_velocity) {
+  const Mesh& shown = mesh.unfolded();  // whose nodes have positions
+  const Topology& topology = shown.topology();
+  const auto positions = shown.geometry().node_positions(MemorySpace::Host);
+  const auto centroids = shown.geometry().face_centroids().host();
+  const bool plane = topology.dimension() == 2;
+  const auto ends = [&](Id<Edge> e) -> std::pair<Vector3, Vector3> {
+    if (plane) {
+      const Vector3 node = positions[Id<Node>(e.value())];
+      return {node, node + Vector3{0, 0, 1}};
+    }
+    const auto nodes = topology.nodes_of_edge()[e];
+    return {positions[nodes[0].id], positions[nodes[1].id]};
+  };
+  struct Meeting {
+    Vector3 velocity{};  // the sum of those that meet
+    Real faces = 0;
+  };
+  std::vector<Meeting> at_edge(at(topology.edges().size()));
+  const Range<Face> own = mesh.topology().boundary_faces();
+  const auto visit_walls = [&](const auto& visit) {
+    for (std::size_t p = 0; p < settings.boundaries.size(); ++p) {
+      if (!std::holds_alternative<Wall>(settings.boundaries[p])) continue;
+      for (const Id<Face> f : mesh.topology().faces_of_patch(p))
+        visit(f, mesh.unfolded_face(f), angular_velocity[p]);
+    }
+  };
+  visit_walls([&](Id<Face> f, Id<Face> shown_face, Vector3 omega) {
+    for (const auto [e, sign] : topology.edges_of_face()[shown_face]) {
+      const auto [start, end] = ends(e);
+      Vector3 arm = (start + end) / 2 - centroids[at(shown_face.value())];
+      if (plane) arm.z = 0;
+      Meeting& meeting = at_edge[at(e.value())];
+      meeting.velocity += velocity[at(f.value())] + cross(omega, arm);
+      ++meeting.faces;
+    }
+  });
+  std::vector<Vector3> forces(at(own.size()), Vector3{});
+  visit_walls([&](Id<Face> f, Id<Face> shown_face, Vector3) {
+    if (!own.contains(f)) return;
+    for (const auto [e, sign] : topology.edges_of_face()[shown_face]) {
+      const auto [start, end] = ends(e);
+      const Meeting& meeting = at_edge[at(e.value())];
+      forces[at(f.value() - own.first())] += (sign / meeting.faces) * cross(meeting.velocity, end - start);
+    }
+  });
+  return forces;
+}
+
+}  // namespace
+
+const FaceVelocity& FractionalStep::compute_reaction() const {
+  FaceVelocity& reaction = next_.convection;
+  bring_pressure_up_to_date();
+  circulation_.fill(0);
+  momentum_.add_body_force(time_, along_mean_flow(mean_flow_force_), circulation_);
+  momentum_.add_pressure_force(pressure_, circulation_);
+  momentum_.add_outside_pressure(circulation_);
+  linear_combination(1, rate_, -1, circulation_);
+  copy(now_.convection, reaction);
+  if (!condenses()) momentum_.condense(now_.flux, now_.velocity, reaction, false);
+  momentum_.apply_viscous_form(now_.velocity, force_);
+  for_each(executor_, force_.range(),
+           ReactionOnFace{settings_.viscosity, mesh_.geometry().face_areas(executor_.space()),
+                          std::as_const(circulation_).view(), std::as_const(force_).view(), reaction.view()});
+  return reaction;
+}
+
+IncompressibleFlow::BoundaryForces FractionalStep::boundary_forces() const {
+  const FaceVelocity& reaction_on_faces = compute_reaction();
+  exchange_ghosts(mesh_.domain(), now_.flux, now_.velocity);
+  interpolation_.apply(now_.flux, interpolated_);
+  const std::vector<Vector3> reaction = reaction_on_faces.to_host(), viscous = force_.to_host(),
+                             velocity = now_.velocity.to_host(), interpolated = interpolated_.to_host();
+  const std::vector<Real> flux = now_.flux.to_host();
+  const auto& cells_of = mesh_.topology().cells_of_face();
+  const Index first = boundaries_.first_boundary_face();
+  const auto areas = mesh_.geometry().face_areas().host();
+  const std::vector<Vector3> transposed =
+      transposed_gradient_forces(mesh_, settings_, velocity, boundaries_.angular_velocity());
+  BoundaryForces forces;
+  for (const Id<Face> f : mesh_.topology().boundary_faces()) {
+    const std::size_t i = at(f.value()), b = at(f.value() - first);
+    if (boundaries_.hold_of_face()[i] == FaceHold::Free) {
+      forces.pressure.push_back({});
+      forces.viscous.push_back({});
+      continue;
+    }
+    // Through a wall that pushes fluid along, momentum U v passes; the convective form takes 1/2 U (v + u)
+    // and the correction. Only with the difference do the forces on all walls sum to the change of momentum.
+    Vector3 missing{};
+    if (settings_.convection != ConvectionScheme::None) {
+      const Vector3 inside = interpolated[at(cells_of[f][0].id.value())];
+      missing = Real(0.5) * (flux[i] * (velocity[i] - inside) -
+                             inflow_correction(flux[i], velocity[i], inside, areas[i]));
+    }
+    forces.pressure.push_back(settings_.viscosity * viscous[i] - reaction[i] - missing);
+    forces.viscous.push_back(settings_.viscosity * (transposed[b] - viscous[i]));
+  }
+  return forces;
+}
+
+Real FractionalStep::energy_rate() const {
+  if (!has_history()) return inner_product(rate_, now_.flux);
+  const Real change = kinetic_energy_ - previous_kinetic_energy_;
+  if (!(earlier_step_ > 0)) return change / last_step_;
+  const Real before = previous_kinetic_energy_ - earlier_kinetic_energy_, ratio = last_step_ / earlier_step_;
+  return ((1 + 2 * ratio) * change - ratio * ratio * before) / ((1 + ratio) * last_step_);
+}
+
+Real FractionalStep::power_of_transposed_gradient() const {
+  const auto moves = [](const FlowBoundary& boundary) {
+    const Wall* wall = std::get_if<Wall>(&boundary);
+    return wall != nullptr && (wall->rotation || wall->velocity);
+  };
+  if (std::ranges::none_of(settings_.boundaries, moves)) return 0;
+  const std::vector<Vector3> velocity = now_.velocity.to_host();
+  std::vector<Real> power;
+  for (const Vector3 force :
+       transposed_gradient_forces(mesh_, settings_, velocity, boundaries_.angular_velocity()))
+    power.push_back(dot(force, velocity[at(boundaries_.first_boundary_face()) + power.size()]));
+  return settings_.viscosity * sum_of_terms(mesh_.domain().communicator(), power);
+}
+
+IncompressibleFlow::EnergyBudget FractionalStep::energy_budget() const {
+  const FaceVelocity& reaction = compute_reaction();
+  EnergyBudget budget;
+  budget.kinetic_energy = kinetic_energy_;
+  budget.rate = energy_rate();
+  exchange_ghosts(mesh_.domain(), now_.flux, now_.velocity);
+  // The viscous form is that of all velocity gradients, of which a rotation has some, too.
+  const Real of_rotation = power_of_transposed_gradient();
+  budget.dissipation = settings_.viscosity * inner_product(force_, now_.velocity) - of_rotation;
+  interpolation_.apply(now_.flux, interpolated_);
+  budget.boundary_power =
+      sum(executor_, mesh_.topology().boundary_faces(),
+          BoundaryPowerOfFace{
+              boundaries_.first_boundary_face(), mesh_.topology().cells_of_face().view(executor_.space()),
+              settings_.convection == ConvectionScheme::None ? Real(0) : Real(0.5), boundaries_.hold().view(),
+              mesh_.geometry().face_areas(executor_.space()), reaction.view(), now_.velocity.view(),
+              now_.flux.view(), std::as_const(interpolated_).view(), boundaries_.outside_pressure().view()});
+  budget.boundary_power -= of_rotation;
+  circulation_.fill(0);
+  momentum_.add_body_force(time_, along_mean_flow(mean_flow_force_), circulation_);
+  budget.body_power = inner_product(circulation_, now_.flux);
+  return budget;
+}
+
+}  // namespace curlew
