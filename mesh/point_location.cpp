@@ -87,14 +87,10 @@ Real NodeInterpolation::operator()(View<Node, const Real> values) const {
 }
 
 PointLocator::PointLocator(const Mesh& mesh)
-    : mesh_(mesh), cells_searched_(mesh.domain().halo<Cell>().owned()) {
-  constexpr Real infinity = std::numeric_limits<Real>::infinity();
-  box_ = {{infinity, infinity, infinity}, {-infinity, -infinity, -infinity}};
-  for (const Vector3 x : mesh.geometry().node_positions().host())
-    box_ = {lowest(box_.low, x), highest(box_.high, x)};
-  std::array<Real, 6> ends{-box_.low.x, -box_.low.y, -box_.low.z, box_.high.x, box_.high.y, box_.high.z};
-  mesh.domain().communicator().maxima(ends);
-  whole_ = {{-ends[0], -ends[1], -ends[2]}, {ends[3], ends[4], ends[5]}};
+    : mesh_(mesh),
+      cells_searched_(mesh.domain().halo<Cell>().owned()),
+      box_(bounding_box_of_rank(mesh)),
+      whole_(bounding_box(mesh)) {
   tolerance_ = relative_tolerance * norm(whole_.high - whole_.low);
   const std::size_t entries = choose_bins();
 
@@ -140,10 +136,10 @@ std::size_t PointLocator::choose_bins() {
   }
 }
 
-PointLocator::Box PointLocator::bounding_box(Id<Cell> c) const {
+BoundingBox PointLocator::box_of(Id<Cell> c) const {
   const auto positions = mesh_.geometry().node_positions(MemorySpace::Host);
   const auto nodes = mesh_.topology().nodes_of_cell()[c];
-  Box box{positions[nodes[0].id], positions[nodes[0].id]};
+  BoundingBox box{positions[nodes[0].id], positions[nodes[0].id]};
   for (const auto [n, sign] : nodes) box = {lowest(box.low, positions[n]), highest(box.high, positions[n])};
   const Vector3 margin{tolerance_, tolerance_, tolerance_};
   return {box.low - margin, box.high + margin};
@@ -158,7 +154,7 @@ PointLocator::Bin PointLocator::bin_of(Vector3 point) const {
 }
 
 std::pair<PointLocator::Bin, PointLocator::Bin> PointLocator::bins_of(Id<Cell> c) const {
-  const Box box = bounding_box(c);
+  const BoundingBox box = box_of(c);
   return {bin_of(box.low), bin_of(box.high)};
 }
 
@@ -174,7 +170,7 @@ std::optional<NodeInterpolation> PointLocator::locate(Vector3 point) const {
 }
 
 std::optional<NodeInterpolation> PointLocator::locate_in(Id<Cell> c, Vector3 point) const {
-  const Box box = bounding_box(c);
+  const BoundingBox box = box_of(c);
   if (!contains(box.low, box.high, point)) return std::nullopt;
   const Topology& topology = mesh_.topology();
   const auto positions = mesh_.geometry().node_positions(MemorySpace::Host);

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "mesh/bounding_box.hpp"
 #include "mesh/mesh.hpp"
 
 namespace curlew {
@@ -53,13 +54,10 @@ class PointLocator {
   std::optional<NodeInterpolation> locate(Vector3 point) const;
 
  private:
-  struct Box {
-    Vector3 low, high;
-  };
   using Bin = std::array<Index, 3>;
 
   /// Of the cell, widened by the tolerance.
-  Box bounding_box(Id<Cell> c) const;
+  BoundingBox box_of(Id<Cell> c) const;
   /// The bin that holds a point, or the nearest.
   Bin bin_of(Vector3 point) const;
   /// The first and the last bin in each direction that a cell reaches into.
@@ -73,7 +71,7 @@ class PointLocator {
 
   const Mesh& mesh_;
   Range<Cell> cells_searched_;       // those that the rank owns
-  Box box_{}, whole_{};              // of the rank's nodes, of all
+  BoundingBox box_, whole_;          // of the rank's nodes, of all
   Real tolerance_ = 0;               // [m]
   Real bin_width_ = 0;               // [m]
   Bin counts_{1, 1, 1};              // bins in each direction

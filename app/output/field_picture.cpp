@@ -8,6 +8,8 @@
 #include <limits>
 #include <utility>
 
+#include "mesh/bounding_box.hpp"
+
 namespace curlew {
 
 namespace {
@@ -16,22 +18,6 @@ constexpr Real most_width = 640, most_height = 480;  // [pixels]
 
 Real component(Vector3 x, int axis) {
   return axis == 0 ? x.x : axis == 1 ? x.y : x.z;
-}
-
-struct Box {
-  Vector3 low, high;
-};
-
-/// Of the nodes of all ranks.
-Box bounding_box(const Mesh& mesh) {
-  constexpr Real nothing = -std::numeric_limits<Real>::infinity();
-  std::array<Real, 6> reach{nothing, nothing, nothing, nothing, nothing, nothing};  // down, up
-  for (const Vector3 x : mesh.geometry().node_positions().host()) {
-    const std::array<Real, 6> there{-x.x, -x.y, -x.z, x.x, x.y, x.z};
-    for (std::size_t k = 0; k < 6; ++k) reach[k] = std::max(reach[k], there[k]);
-  }
-  mesh.domain().communicator().maxima(reach);
-  return {{-reach[0], -reach[1], -reach[2]}, {reach[3], reach[4], reach[5]}};
 }
 
 /// The mean of the points that `visit_points(visit)` tells; where all have the same value it has exactly
@@ -173,7 +159,7 @@ Corner Viewpoint::corner(const ShownPoint& point) const {
 namespace {
 
 /// Puts a box into the picture, as large as it may be.
-void fit(Viewpoint& viewpoint, const Box& box) {
+void fit(Viewpoint& viewpoint, const BoundingBox& box) {
   constexpr Real infinity = std::numeric_limits<Real>::infinity();
   Real right_end = -infinity, bottom = infinity;
   viewpoint.left = infinity;
@@ -199,7 +185,7 @@ void fit(Viewpoint& viewpoint, const Box& box) {
 }  // namespace
 
 std::vector<Viewpoint> viewpoints(const Mesh& mesh) {
-  const Box box = bounding_box(mesh);
+  const BoundingBox box = bounding_box(mesh);
   const Vector3 x{1, 0, 0}, y{0, 1, 0}, z{0, 0, 1}, size = box.high - box.low;
   const auto seen = [&](std::string caption, std::optional<AxisPlane> cut, Vector3 right, Vector3 up) {
     Viewpoint viewpoint{std::move(caption), cut, right, up, cross(right, up)};
