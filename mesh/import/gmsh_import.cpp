@@ -82,7 +82,7 @@ PhysicalNames physical_names(const std::filesystem::path& file) {
 }
 
 /// Fails where the file is no MSH file or of a version that is not read.
-void require_known_version(const std::filesystem::path& file) {
+void require_known_msh_version(const std::filesystem::path& file) {
   std::ifstream in(file);
   std::string line;
   // Comment sections may stand before the header.
@@ -106,14 +106,13 @@ void require_known_version(const std::filesystem::path& file) {
 /// Fails for a VTK file of a version that Gmsh takes for an older one: it reads past the end of its memory.
 void require_known_vtk_version(const std::filesystem::path& file) {
   std::ifstream in(file);
-  constexpr std::string_view header = "# vtk DataFile Version ";
-  std::string line;
-  if (!std::getline(in, line) || !line.starts_with(header)) return;  // for Gmsh to say
-  const std::string version = line.substr(header.size());
-  if (version >= "5")
+  std::string hash, vtk, data_file, word;
+  double version = 0;
+  in >> hash >> vtk >> data_file >> word >> version;  // "# vtk DataFile Version 5.1"
+  if (version > 4.2)
     fail_to_import(file, fmt::format("this is a VTK file of version {}; versions up to 4.2 are read. Save it "
                                      "as legacy VTK of version 4.2, or as .msh",
-                                     version.substr(0, version.find_first_of("\r\n "))));
+                                     version));
 }
 
 /// Turns the open surface model of an STL file into a closed volume.
@@ -197,7 +196,7 @@ RawMesh import_mesh(const std::filesystem::path& file, const GmshImportOptions& 
                                      options.size));
   const FileKind kind = kind_of(file);
   require_readable(file);
-  if (kind == FileKind::Msh) require_known_version(file);
+  if (kind == FileKind::Msh) require_known_msh_version(file);
   if (lower(file.extension().string()) == ".vtk") require_known_vtk_version(file);
 
   PhysicalNames names = kind == FileKind::Msh ? physical_names(file) : PhysicalNames();
