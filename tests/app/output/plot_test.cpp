@@ -105,7 +105,7 @@ TEST(Plot, has_labels_a_legend_and_the_points_of_its_curves) {
                            ">right &quot;b&quot; (no numbers)<", ">0.5<", ">10<"})
     EXPECT_THAT(linear, HasSubstr(text));
   EXPECT_THAT(linear, Not(HasSubstr("nan")));
-  // From corner to corner but for the margin: 74 + 534 in x, 26 + 220 in y.
+  // From corner to corner but for the margin: 74 + 516 in x, 26 + 220 in y.
   EXPECT_THAT(linear, HasSubstr("M74.0 237.9L332.0 34.1L590.0 136.0\""));
   plot.logarithmic = true;
   const std::string logarithmic = svg(plot);
