@@ -104,7 +104,7 @@ std::vector<Vector3> transposed_gradient_forces(const Mesh& mesh, const FlowSett
 }  // namespace
 
 const FaceVelocity& FractionalStep::compute_reaction() const {
-  FaceVelocity& reaction = next_.convection;
+  FaceVelocity& reaction = next_.velocity;
   bring_pressure_up_to_date();
   circulation_.fill(0);
   momentum_.add_body_force(time_, along_mean_flow(mean_flow_force_), circulation_);

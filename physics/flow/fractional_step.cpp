@@ -126,6 +126,7 @@ FlowStepReport FractionalStep::begin(Real time) {
   time_ = now_.time = now_.inner_time = time;
   steps_ = 0;
   last_step_ = earlier_step_ = 0;
+  earlier_convection_known_ = false;
   now_.mean_flow_force = 0;
   if (settings_.mean_flow) require_mean_flow();
   boundaries_.update(time);
@@ -134,7 +135,7 @@ FlowStepReport FractionalStep::begin(Real time) {
   // A fluid at rest under a constant force starts with the hydrostatic pressure.
   forget_guesses();
   find_rate(now_, moment_at(time), Change::AtOnce, report);
-  find_convection(now_, report);
+  find_convection(now_, now_.convection, report);
   copy(now_.pressure, pressure_);
   copy(now_.rate, rate_);
   mean_flow_force_ = now_.mean_flow_force;
@@ -271,7 +272,8 @@ FlowStepReport FractionalStep::advance(Real step) {
     if (settings_.convection != ConvectionScheme::None && courant > hopeless_courant) {
       throw DivergedError(fmt::format("the Courant number reached {:.3g}: the flow has blown up", courant));
     }
-    find_convection(next_, report);
+    find_convection(next_, force_, report);
+    std::swap(force_, next_.convection);
     earlier_kinetic_energy_ = std::exchange(previous_kinetic_energy_, kinetic_energy_);
     kinetic_energy_ = energy;
     courant_rate_ = courant_rate;
@@ -291,6 +293,7 @@ FlowStepReport FractionalStep::advance(Real step) {
   std::swap(now_, next_);
   time_ = now_.time;
   earlier_step_ = std::exchange(last_step_, step);
+  earlier_convection_known_ = has_history();
   ++steps_;
   extrapolate(&Level::rate, time_, rate_);
   mean_flow_force_ = extrapolated_mean_flow_force(time_);
@@ -389,6 +392,8 @@ FlowState FractionalStep::state() const {
   store(domain, before_.velocity, "previous_velocity", state);
   store(domain, now_.convection, "convection", state);
   store(domain, before_.convection, "previous_convection", state);
+  if (settings_.scheme == FlowScheme::Sbdf2 && earlier_convection_known_)
+    store(domain, next_.convection, "earlier_convection", state);
   store(domain, now_.rate, "rate", state);
   store(domain, before_.rate, "previous_rate", state);
   store(domain, pressure_, "present_pressure", state);
@@ -425,6 +430,8 @@ void FractionalStep::resume(const FlowState& state) {
   momentum_.resume_from(state);
   restore(domain, state, "convection", now_.convection);
   restore(domain, state, "previous_convection", before_.convection);
+  earlier_convection_known_ = state.arrays.contains("earlier_convection");
+  if (earlier_convection_known_) restore(domain, state, "earlier_convection", next_.convection);
   restore(domain, state, "rate", now_.rate);
   restore(domain, state, "previous_rate", before_.rate);
   restore(domain, state, "present_pressure", pressure_);

@@ -136,8 +136,10 @@ class FractionalStep : public IncompressibleFlow {
   /// Adds so much of a response that the mean flow of `flux` is `velocity` [m/s]; gives the force of it.
   Real hold_mean_flow(const Level& response, Real velocity, PrimalCochain<Face>& flux,
                       DualCochain<Cell>& pressure) const;
-  /// Fills a level's convection from its fluxes and velocities.
-  void find_convection(Level& level, FlowStepReport& report);
+  /// Writes a level's convection, from its fluxes and velocities.
+  void find_convection(const Level& level, FaceVelocity& convection, FlowStepReport& report);
+  /// Writes the force on the fluid by convection, so many of the last steps ahead.
+  void extrapolate_convection(Real ahead, FaceVelocity& force) const;
   /// Whether find_convection() condenses it: steps that take viscosity implicitly can do that by the way.
   bool condenses() const;
   /// Body force less viscosity less convection of a state, with the pressure outside, as circulations.
@@ -174,8 +176,9 @@ class FractionalStep : public IncompressibleFlow {
   Real power_of_transposed_gradient() const;
 
   Level now_, before_;
-  mutable Level next_;                  // between steps scratch
-  mutable DualCochain<Cell> pressure_;  // at the present time [m2/s2]
+  mutable Level next_;                     // between steps scratch but for its convection
+  bool earlier_convection_known_ = false;  // whether that is the one of the level before before_
+  mutable DualCochain<Cell> pressure_;     // at the present time [m2/s2]
   mutable bool pressure_known_ = true;
   DualCochain<Face> rate_;                 // M dU/dt at the present time [m2/s2]
   mutable DualCochain<Face> circulation_;  // scratch
