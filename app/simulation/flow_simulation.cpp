@@ -24,7 +24,11 @@ namespace {
 constexpr const char* last_step_name = "run.last_step";
 constexpr const char* detector_prefix = "run.steady.";
 constexpr const char* detected_name = "run.steady.quantity";
-constexpr const char* average_prefix = "run.average.";
+
+/// The name of what is kept of a time average. The monitor's name stands last: it may have points itself.
+std::string name_of_average(const char* what, const std::string& monitor) {
+  return fmt::format("run.average.{}.{}", what, monitor);
+}
 
 // What residuals.csv tells of, whether a scheme has such a solve or not: one table for all of them.
 std::array<const char*, 3> solve_names(FlowMethod method) {
@@ -260,14 +264,13 @@ Checkpoint FlowSimulation::checkpoint() const {
   for (const auto& [name, value] : detector_.state()) checkpoint.numbers[detector_prefix + name] = value;
   checkpoint.texts[detected_name] = settings_.time.quantity;
   for (const FlowAverage& average : averages_) {
-    const std::string prefix = average_prefix + average.name;
-    checkpoint.numbers[prefix] = average.face_velocity.duration();
-    checkpoint.numbers[prefix + ".start"] = average.start;
+    checkpoint.numbers[name_of_average("duration", average.name)] = average.face_velocity.duration();
+    checkpoint.numbers[name_of_average("start", average.name)] = average.start;
     const Domain& domain = flow_->mesh().domain();
-    checkpoint.arrays[prefix + ".face_velocity"] = StateArray<Real>(
+    checkpoint.arrays[name_of_average("face_velocity", average.name)] = StateArray<Real>(
         slab_size<Face>(domain, 3), [&] { return numbers_in_slabs(domain, average.face_velocity.mean()); });
     if (!average.has_pressure()) continue;
-    checkpoint.arrays[prefix + ".pressure"] = StateArray<Real>(
+    checkpoint.arrays[name_of_average("pressure", average.name)] = StateArray<Real>(
         slab_size<Cell>(domain), [&] { return numbers_in_slabs(domain, average.pressure.mean()); });
   }
   return checkpoint;
@@ -290,24 +293,25 @@ std::vector<std::string> FlowSimulation::resume(const Checkpoint& checkpoint, co
   std::vector<std::string> notes;
   for (FlowAverage& average : averages_) {
     if (average.start >= checkpoint.time) continue;
-    const std::string prefix = average_prefix + average.name;
-    const auto duration = checkpoint.numbers.find(prefix), start = checkpoint.numbers.find(prefix + ".start");
+    const auto duration = checkpoint.numbers.find(name_of_average("duration", average.name)),
+               start = checkpoint.numbers.find(name_of_average("start", average.name));
     if (duration == checkpoint.numbers.end() || start == checkpoint.numbers.end() ||
         start->second != average.start ||
-        (average.has_pressure() && !checkpoint.arrays.contains(prefix + ".pressure"))) {
+        (average.has_pressure() && !checkpoint.arrays.contains(name_of_average("pressure", average.name)))) {
       notes.push_back(
           fmt::format("{}: the checkpoint has no means from {:.9g} s on of the fields of "
                       "[monitor.{}], which begins at {:.9g} s instead",
                       path, average.start, average.name, checkpoint.time));
       continue;
     }
-    const auto resumed = [&](auto& mean_in_time, const std::string& name) {
+    const auto resumed = [&](auto& mean_in_time, const char* what) {
       auto mean = alike(mean_in_time.mean());
-      numbers_from_slabs(flow_->mesh().domain(), checkpoint.arrays.at(prefix + name).values(), mean);
+      const auto& array = checkpoint.arrays.at(name_of_average(what, average.name));
+      numbers_from_slabs(flow_->mesh().domain(), array.values(), mean);
       mean_in_time.resume(duration->second, mean);
     };
-    resumed(average.face_velocity, ".face_velocity");
-    if (average.has_pressure()) resumed(average.pressure, ".pressure");
+    resumed(average.face_velocity, "face_velocity");
+    if (average.has_pressure()) resumed(average.pressure, "pressure");
   }
   return notes;
 }
