@@ -274,9 +274,9 @@ std::vector<T> Hdf5Reader::read(const std::string& name) const {
   const Handle dataset(H5Dopen2(file_, name.c_str(), H5P_DEFAULT), H5Dclose);
   if (dataset.invalid()) fail(name);
   const Handle space(H5Dget_space(dataset), H5Sclose);
-  const hssize_t size = H5Sget_simple_extent_npoints(space);
-  if (size < 0) fail(name);
-  std::vector<T> values(static_cast<std::size_t>(size));
+  const std::array<hsize_t, 2> shape = shape_of(name, space);
+  require_in_file(name, dataset, shape);
+  std::vector<T> values(shape[0] * shape[1]);
   if (values.empty()) return values;
   if (H5Dread(dataset, native_type<T>(), H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()) < 0) fail(name);
   return values;
@@ -293,9 +293,11 @@ std::vector<T> Hdf5Reader::read_rows(const std::string& name, std::int64_t first
   if (dataset.invalid()) fail(name);
   const Handle space(H5Dget_space(dataset), H5Sclose);
   const std::array<hsize_t, 2> shape = shape_of(name, space);
-  if (first < 0 || count < 0 || static_cast<hsize_t>(first + count) > shape[0]) {
+  require_in_file(name, dataset, shape);
+  const auto rows = static_cast<std::int64_t>(shape[0]);
+  if (first < 0 || count < 0 || first > rows || count > rows - first) {
     throw InputError(fmt::format("{}: '{}' has {} rows, wanted are {} from {}; the file is damaged",
-                                 path_.string(), name, shape[0], count, first));
+                                 path_.string(), name, rows, count, first));
   }
   std::vector<T> values(static_cast<std::size_t>(count) * shape[1]);
   if (values.empty()) return values;
@@ -324,6 +326,19 @@ std::array<hsize_t, 2> Hdf5Reader::shape_of(const std::string& name, hid_t space
   if (dimensions < 1 || dimensions > 2 || H5Sget_simple_extent_dims(space, shape.data(), nullptr) < 0)
     fail(name);
   return shape;
+}
+
+void Hdf5Reader::require_in_file(const std::string& name, hid_t dataset,
+                                 const std::array<hsize_t, 2>& shape) const {
+  const Handle type(H5Dget_type(dataset), H5Tclose);
+  hsize_t room = 0;
+  if (type.invalid() || H5Fget_filesize(file_, &room) < 0) fail(name);
+  room /= std::max<hsize_t>(1, H5Tget_size(type));
+  if (shape[1] > 0 && shape[0] > room / shape[1]) {
+    throw InputError(
+        fmt::format("{}: '{}' has {} rows of {} values, more than fit into the file; the file is damaged",
+                    path_.string(), name, shape[0], shape[1]));
+  }
 }
 
 std::int64_t Hdf5Reader::rows(const std::string& name) const {
