@@ -486,6 +486,13 @@ int line_of(const toml::source_region& source) {
   return static_cast<int>(source.begin.line);
 }
 
+/// In TOML "\u0000" stands for one. No name or expression has it, and a file's name would end there.
+void refuse_null_character(std::string_view text, const Location& location) {
+  if (text.find('\0') == std::string_view::npos) return;
+  throw InputErrors(location, fmt::format("a null character follows {} in a string or name; leave it out",
+                                          in_quotes(text.substr(0, text.find('\0')))));
+}
+
 template <class Node>
 Node converted(const toml::node& source, const Location& location) {
   Node result;
@@ -497,6 +504,7 @@ Node converted(const toml::node& source, const Location& location) {
       const int line =
           line_of(value.is_table() && value.source().begin.line > 0 ? value.source() : key.source());
       const Location place{location.file, location.line > 0 ? line : 0};
+      refuse_null_character(key.str(), place);
       entries.entries.push_back({std::string(key.str()), converted<Node>(value, place)});
     }
     result.value = std::move(entries);
@@ -514,6 +522,7 @@ Node converted(const toml::node& source, const Location& location) {
   } else if (const auto* real = source.as_floating_point()) {
     result.value = real->get();
   } else if (const auto* text = source.as_string()) {
+    refuse_null_character(text->get(), location);
     result.value = text->get();
   } else {
     result.value = typename Node::Moment{};
@@ -558,7 +567,13 @@ CaseFile::CaseFile(std::string_view text, const std::string& name, std::span<con
   } catch (const toml::parse_error& error) {
     throw InputErrors({name, line_of(error.source())}, fmt::format("not TOML: {}", error.description()));
   }
-  for (const std::string& override_text : overrides) apply_override(override_text);
+  for (const std::string& override_text : overrides) {
+    try {
+      apply_override(override_text);
+    } catch (const InputErrors& errors) {
+      diagnostics_.add(errors);
+    }
+  }
 }
 
 CaseFile::~CaseFile() = default;

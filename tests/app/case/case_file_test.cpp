@@ -207,6 +207,19 @@ TEST(CaseFile, NamesTheLineOfBadToml) {
   EXPECT_THAT(message_of(" \r\n\t\n"), HasSubstr("case.toml:1: the case file is empty"));
 }
 
+TEST(CaseFile, RefusesNullCharacters) {
+  EXPECT_EQ(message_of("[a]\nb = \"x\\u0000y\"\n"),
+            "case.toml:2: a null character follows \"x\" in a string or name; leave it out");
+  EXPECT_THAT(message_of("a = [1, [\n\"ok\",\n\"\\U00000000\"]]\n"),
+              HasSubstr("case.toml:3: a null character follows \"\""));
+  EXPECT_THAT(message_of("[boundary]\n[boundary.\"wall\\u0000\"]\n"),
+              HasSubstr("case.toml:2: a null character follows \"wall\""));
+  Reading reading("a = 1\n", {"a=\"x\\u0000y\"", "b=2"});
+  EXPECT_EQ(reading.file.root().number("a"), 1);
+  EXPECT_EQ(reading.file.root().number("b"), 2);
+  EXPECT_THAT(reading.errors(), ElementsAre(HasSubstr("command line: a null character follows \"x\"")));
+}
+
 TEST(CaseFile, NamesFilesThatCannotBeRead) {
   Diagnostics diagnostics;
   const auto message = [&](const std::filesystem::path& path) -> std::string {
