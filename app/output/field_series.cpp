@@ -32,10 +32,12 @@ FieldSeries::FieldSeries(const std::filesystem::path& directory, std::string nam
       const bool kept = restart_time && entry.time <= *restart_time;
       (kept ? entries_ : replaced_).push_back(std::move(entry));
     }
-  } catch (const nlohmann::json::exception& failure) {
+  } catch (const nlohmann::json::exception&) {
     if (!restart_time) return;
-    throw InputError(fmt::format("cannot continue the series '{}': {}; remove it to start a new one",
-                                 path_.string(), failure.what()));
+    throw InputError(
+        fmt::format("cannot continue the series '{}': it is not the list of files and times that a run "
+                    "writes; remove it to start a new one",
+                    path_.string()));
   }
 }
 

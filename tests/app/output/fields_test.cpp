@@ -82,10 +82,14 @@ TEST(FieldSeries, files_that_a_run_replaces_are_removed_and_nothing_else) {
 
 TEST(FieldSeries, a_series_that_cannot_be_continued_is_named) {
   const OutputDirectory directory;
-  write_text(directory / "plate.hdf.series", "{\"files\": [{\"name\": ");
-  EXPECT_THAT(message_of<InputError>(
-                  [&] { FieldSeries(directory.path(), "plate", VtkhdfWriter(Triangles().view()), 1.0); }),
-              HasSubstr("cannot continue the series '" + (directory / "plate.hdf.series").string()));
+  for (const char* text :
+       {"{\"files\": [{\"name\": ", "", "[]", "{\"files\": [{\"name\": 1, \"time\": 0}]}"}) {
+    write_text(directory / "plate.hdf.series", text);
+    EXPECT_THAT(message_of<InputError>(
+                    [&] { FieldSeries(directory.path(), "plate", VtkhdfWriter(Triangles().view()), 1.0); }),
+                AllOf(HasSubstr("cannot continue the series '" + (directory / "plate.hdf.series").string()),
+                      HasSubstr("remove it"), testing::Not(HasSubstr("json"))));
+  }
 }
 
 TEST(FieldSeries, a_directory_that_cannot_be_made_is_named) {
