@@ -1,4 +1,5 @@
 // Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -50,9 +51,18 @@ void restart_with_short_spinning(char** argv) {
   if (!unknown) execv(program.c_str(), argv);  // where that fails the program just goes on
 }
 
+/// A file that is opened must not take the place of a standard stream that the caller has closed: it would
+/// get what is told there. What stands there instead cannot be written to, or read, either.
+void occupy_closed_streams() {
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (fcntl(stream, F_GETFD) < 0) open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
+  occupy_closed_streams();
   restart_with_short_spinning(argv);
   using namespace curlew;
   std::shared_ptr<const Communicator> ranks = one_rank();

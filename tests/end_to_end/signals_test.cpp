@@ -83,5 +83,20 @@ TEST(Reader, of_what_is_told_may_leave) {
   EXPECT_THAT(read_text(folder / "out/summary.json"), HasSubstr(R"("status": "done")"));
 }
 
+TEST(ClosedStreams, leave_their_place_to_no_file_of_the_run) {
+  const CaseFolder folder;
+  folder.run_to("whole", 0);
+  const std::string start = fmt::format("cd '{}' && '{}' ", folder.path().string(), CURLEW_PROGRAM);
+  for (const char* closed : {"2>&-", "<&- >&- 2>&-"}) {
+    const std::string directory = fmt::format("closed{}", std::string(closed).size());
+    EXPECT_EQ(std::system(fmt::format("{} run case.toml --output {} {}", start, directory, closed).c_str()),
+              0);
+    expect_same_files(folder / directory, folder / "whole");
+  }
+  // An answer that nobody gets is a failure still.
+  EXPECT_EQ(WEXITSTATUS(std::system((start + "--version >&- 2> error").c_str())), 2);
+  EXPECT_THAT(read_text(folder / "error"), HasSubstr("error: cannot write to standard output"));
+}
+
 }  // namespace
 }  // namespace curlew::test
