@@ -9,6 +9,7 @@
 #include <fstream>
 #include <iterator>
 #include <sstream>
+#include <system_error>
 
 #include "app/files/atomic_file.hpp"
 #include "kernels/error.hpp"
@@ -72,6 +73,12 @@ KeptRows kept_rows(std::istream& file, std::size_t time_column, double restart_t
   return kept;
 }
 
+/// What cannot even be looked at, such as a link to itself, cannot be written either, and that is told.
+bool is_there(const std::filesystem::path& path) {
+  std::error_code ignored;
+  return std::filesystem::exists(path, ignored);
+}
+
 std::string text_of(const std::filesystem::path& path) {
   std::stringstream text;
   text << std::ifstream(path).rdbuf();
@@ -81,7 +88,7 @@ std::string text_of(const std::filesystem::path& path) {
 }  // namespace
 
 void require_same_columns(const std::filesystem::path& path, const std::vector<CsvColumn>& columns) {
-  if (!std::filesystem::exists(path) || text_of(path).starts_with(head(columns))) return;
+  if (!is_there(path) || text_of(path).starts_with(head(columns))) return;
   throw InputError(
       fmt::format("cannot continue '{}': its columns and units are not those of this run, which are '{}'; "
                   "remove the file "
@@ -92,7 +99,7 @@ void require_same_columns(const std::filesystem::path& path, const std::vector<C
 CsvWriter::CsvWriter(const std::filesystem::path& path, std::vector<CsvColumn> columns,
                      std::optional<double> restart_time)
     : path_(path), columns_(std::move(columns)) {
-  const bool continues = restart_time && std::filesystem::exists(path_);
+  const bool continues = restart_time && is_there(path_);
   if (continues) {
     const auto time = std::ranges::find(columns_, "time", &CsvColumn::name);
     REQUIRE(time != columns_.end(), fmt::format("'{}' has no column 'time' to restart by", path_.string()));

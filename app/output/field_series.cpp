@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <system_error>
 #include <utility>
 
 #include "app/failure.hpp"
@@ -24,7 +25,8 @@ FieldSeries::FieldSeries(const std::filesystem::path& directory, std::string nam
       writer_(std::move(writer)) {
   if (writer_.ranks().rank() > 0) return;
   make_directory(directory_ / "fields");
-  if (!std::filesystem::is_regular_file(path_)) return;
+  std::error_code ignored;  // what cannot be looked at, such as a link to itself, is no series
+  if (!std::filesystem::is_regular_file(path_, ignored)) return;
   try {
     const auto series = nlohmann::json::parse(std::ifstream(path_));
     for (const auto& file : series.at("files")) {

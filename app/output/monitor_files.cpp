@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <functional>
 #include <memory>
+#include <system_error>
 #include <type_traits>
 
 #include "app/files/step_files.hpp"
@@ -315,8 +316,10 @@ void MonitorFiles::write(Monitor& monitor, const Moment& moment, Snapshot& snaps
 }
 
 bool MonitorFiles::has(const Monitor& monitor, const Moment& moment) const {
-  if (!monitor.is_series) return std::filesystem::exists(monitor.file_in(directory_, moment.step));
-  return !monitor.series->last_row().empty() && monitor.series->last_row().front() == moment.time;
+  if (monitor.is_series)
+    return !monitor.series->last_row().empty() && monitor.series->last_row().front() == moment.time;
+  std::error_code ignored;  // what cannot be looked at, such as a link to itself, is no table
+  return std::filesystem::exists(monitor.file_in(directory_, moment.step), ignored);
 }
 
 void MonitorFiles::write_missing(const Moment& moment, Snapshot& snapshot) {

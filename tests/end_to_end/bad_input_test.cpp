@@ -117,6 +117,42 @@ TEST(BadInput, a_directory_in_place_of_a_result_is_named) {
   }
 }
 
+TEST(BadInput, a_link_to_itself_in_place_of_a_result_is_named_or_replaced) {
+  const CaseFolder folder;
+  const auto set_link = [&](const char* name) {
+    std::filesystem::create_directories(folder / "out");
+    std::filesystem::remove(folder / "out" / name);
+    std::filesystem::create_symlink(std::filesystem::path(name).filename(), folder / "out" / name);
+  };
+  for (const char* name : {"residuals.csv", "centre.csv"}) {
+    set_link(name);
+    const Outcome outcome = folder.run({});
+    EXPECT_EQ(outcome.status, 2) << name;
+    EXPECT_THAT(outcome.error, StartsWith(fmt::format("error: cannot write 'out/{}': ", name)));
+    EXPECT_EQ(errors_in(outcome), 1);
+    std::filesystem::remove(folder / "out" / name);
+  }
+  // What gets its name when it is whole takes the link's place.
+  for (const char* name : {"box.hdf.series", "middle_20.csv"}) {
+    set_link(name);
+    EXPECT_EQ(folder.run({}).error, "") << name;
+    EXPECT_TRUE(std::filesystem::is_regular_file(std::filesystem::symlink_status(folder / "out" / name)));
+  }
+  // So does what a restart would continue, or finds missing.
+  for (const char* name : {"residuals.csv", "centre.csv"}) {
+    set_link(name);
+    const Outcome outcome = folder.run({"--restart", "out"});
+    EXPECT_EQ(outcome.status, 2) << name;
+    EXPECT_THAT(outcome.error, StartsWith(fmt::format("error: cannot write 'out/{}': ", name)));
+    std::filesystem::remove(folder / "out" / name);
+  }
+  for (const char* name : {"box.hdf.series", "middle_20.csv"}) {
+    set_link(name);
+    EXPECT_EQ(folder.run({"--restart", "out"}).error, "") << name;
+    EXPECT_TRUE(std::filesystem::is_regular_file(std::filesystem::symlink_status(folder / "out" / name)));
+  }
+}
+
 TEST(FullDisk, names_file_and_cause_and_the_run_can_go_on_later) {
   const CaseFolder folder;
   ASSERT_EQ(folder.run({"--output", "whole"}).status, 0);
