@@ -1,7 +1,9 @@
 // Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <unistd.h>
 
+#include <cctype>
 #include <cstdlib>
 #include <exception>
 #include <filesystem>
@@ -32,9 +34,21 @@ struct Dispatch {
   int operator()(const curlew::CompareOptions& options) const { return curlew::compare_case(options); }
 };
 
+/// An error is one line, whatever it quotes of the input.
+std::string on_one_line(const std::string& message) {
+  std::string line;
+  for (const char c : message) {
+    if (std::iscntrl(static_cast<unsigned char>(c)) == 0)
+      line += c;
+    else
+      line += c == '\n' ? "\\n" : fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+  }
+  return line;
+}
+
 void print(const curlew::Failure& failure, const std::string& who) {
   std::string text;
-  for (const std::string& message : failure.messages) text += "error: " + who + message + '\n';
+  for (const std::string& message : failure.messages) text += "error: " + who + on_one_line(message) + '\n';
   std::cerr << text << std::flush;
 }
 

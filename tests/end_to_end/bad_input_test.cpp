@@ -72,6 +72,7 @@ TEST(BadInput, of_any_kind_exits_with_2_and_says_why) {
   std::vector<Example> examples = {
       {{}, {"needs a subcommand", "run"}},
       {{"rnu", "case.toml"}, {"no subcommand \"rnu\"", "\"run\""}},
+      {{"r\nu\x1b", "case.toml"}, {"no subcommand \"r\\nu\\x1b\""}},
       {{"run"}, {"CASE is required"}},
       {{"run", "case.toml", "--stesp", "3"}, {"no option --stesp", "--steps"}},
       {{"run", "case.toml", "--steps", "0"}, {"--steps", "positive integer"}},
@@ -99,6 +100,7 @@ TEST(BadInput, of_any_kind_exits_with_2_and_says_why) {
     EXPECT_EQ(outcome.out, "") << line;
     EXPECT_THAT(outcome.error, AllOf(StartsWith("error: "), Not(HasSubstr("bug")))) << line;
     EXPECT_EQ(errors_in(outcome), 1) << line << '\n' << outcome.error;
+    EXPECT_EQ(std::ranges::count(outcome.error, '\n'), 1) << line << '\n' << outcome.error;
     for (const std::string& words : said) EXPECT_THAT(outcome.error, HasSubstr(words)) << line;
   }
   EXPECT_EQ(folder.names(), "bad.h5 box.h5 case.toml file");
