@@ -139,7 +139,7 @@ Checkpoint read_verified(const std::filesystem::path& path, const Communicator& 
 }
 
 std::string refusal(const std::filesystem::path& path, const std::string& why) {
-  return fmt::format("cannot restart from '{}': {}", path.string(), why);
+  return fmt::format("cannot start from '{}': {}", path.string(), why);
 }
 
 }  // namespace

@@ -46,9 +46,12 @@ RunState state_in(const Checkpoint& checkpoint) {
 void require_checkpoint_of(const std::string& model, const Mesh& mesh, const Checkpoint& checkpoint,
                            const std::string& path) {
   const auto written_by = checkpoint.texts.find("model");
-  if (written_by == checkpoint.texts.end() || written_by->second != model) {
-    throw InputError(
-        fmt::format("{}: the checkpoint is not of a {} run; restart from one that is", path, model));
+  const std::string other = written_by == checkpoint.texts.end() ? "unknown" : written_by->second;
+  if (other != model) {
+    throw InputError(fmt::format(
+        "{}: the model of the checkpoint is {}, and that of the case {}; give a checkpoint of the "
+        "case's model",
+        path, other, model));
   }
   const Real expected_mark = fingerprint(mesh);  // by all ranks, whatever comes next
   const auto nodes = checkpoint.integers.find("nodes");
@@ -56,8 +59,8 @@ void require_checkpoint_of(const std::string& model, const Mesh& mesh, const Che
   if (nodes == checkpoint.integers.end() || nodes->second != mesh.domain().halo<Node>().total() ||
       mark == checkpoint.numbers.end() || mark->second != expected_mark) {
     throw InputError(
-        fmt::format("{}: the checkpoint was written on another mesh, or with another [mesh] order; restart "
-                    "with the mesh it was written on",
+        fmt::format("{}: the checkpoint was written on another mesh, or with another [mesh] order; use "
+                    "the mesh it was written on",
                     path));
   }
 }

@@ -191,7 +191,7 @@ TEST(RestartOnRanks, passes_over_a_damaged_checkpoint_and_tells_of_it_once) {
   write_text(folder / "out/checkpoint_12.h5", read_text(folder / "out/checkpoint_12.h5").substr(0, 3000));
   const Outcome outcome = folder.run({"--restart", "out"}, 2);
   EXPECT_EQ(outcome.status, 0);
-  EXPECT_THAT(outcome.error, HasSubstr("warning: cannot restart from 'out/checkpoint_12.h5': it is damaged"));
+  EXPECT_THAT(outcome.error, HasSubstr("warning: cannot start from 'out/checkpoint_12.h5': it is damaged"));
   EXPECT_EQ(outcome.error.find("warning: ", outcome.error.find("warning: ") + 1), std::string::npos);
   EXPECT_EQ(read_checkpoint(folder / "out/checkpoint_20.h5"),
             read_checkpoint(folder / "whole/checkpoint_20.h5"));
@@ -201,7 +201,7 @@ TEST(RestartOnRanks, passes_over_a_damaged_checkpoint_and_tells_of_it_once) {
   }
   const Outcome refused = folder.run({"--restart", "out"}, 2);
   EXPECT_EQ(refused.status, 2);
-  EXPECT_THAT(error_lines(refused), ElementsAre(HasSubstr("cannot restart from 'out': no checkpoint_*.h5")));
+  EXPECT_THAT(error_lines(refused), ElementsAre(HasSubstr("cannot start from 'out': no checkpoint_*.h5")));
 }
 
 }  // namespace

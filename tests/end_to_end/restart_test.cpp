@@ -167,7 +167,7 @@ TEST(RestartFrom, a_damaged_checkpoint_is_refused_and_leaves_the_results_alone) 
                            std::string("case.toml"), std::string("box.h5"), std::string("empty"), too_long}) {
     const Outcome refused = folder.run({"--restart", name});
     EXPECT_EQ(refused.status, 2) << name;
-    EXPECT_THAT(refused.error, AllOf(HasSubstr("error: cannot restart from"), HasSubstr(name)));
+    EXPECT_THAT(refused.error, AllOf(HasSubstr("error: cannot start from"), HasSubstr(name)));
     EXPECT_TRUE(contents(folder / "out") == before) << name;
   }
 }
@@ -223,7 +223,7 @@ TEST(RestartFrom, a_directory_takes_the_last_whole_checkpoint_and_tells_of_damag
   const Outcome outcome = folder.run({"--output", "damaged", "--restart", "damaged"});
   EXPECT_EQ(outcome.status, 0);
   EXPECT_THAT(outcome.error,
-              AllOf(StartsWith("warning: cannot restart from 'damaged/checkpoint_12.h5': it is damaged"),
+              AllOf(StartsWith("warning: cannot start from 'damaged/checkpoint_12.h5': it is damaged"),
                     HasSubstr("trying the checkpoint before it")));
   EXPECT_EQ(std::ranges::count(outcome.error, '\n'), 1);
   EXPECT_EQ(read_checkpoint(folder / "damaged/checkpoint_20.h5"),

@@ -98,7 +98,7 @@ TEST(Checkpoint, every_flipped_bit_is_detected) {
       damaged[at] = static_cast<char>(damaged[at] ^ (1 << (generator() % 8)));
       write_text(path, damaged);
       EXPECT_THAT(message_of<InputError>([&] { read_checkpoint(path); }),
-                  AllOf(HasSubstr("checkpoint_1.h5"), HasSubstr("cannot restart from")))
+                  AllOf(HasSubstr("checkpoint_1.h5"), HasSubstr("cannot start from")))
           << "byte " << at;
     }
   }
@@ -220,7 +220,7 @@ TEST(Checkpoint, whatever_damage_is_detected_and_the_one_before_is_used) {
     ASSERT_TRUE(found) << k;
     ASSERT_EQ(found->path, earlier) << k;
     EXPECT_THAT(found->notes,
-                testing::ElementsAre(AllOf(HasSubstr("cannot restart from"), HasSubstr("checkpoint_100.h5"),
+                testing::ElementsAre(AllOf(HasSubstr("cannot start from"), HasSubstr("checkpoint_100.h5"),
                                            HasSubstr("trying the checkpoint before it"))));
   }
   write_text(newest, whole);

@@ -216,7 +216,8 @@ TEST_F(FlowRun, refuses_what_is_no_checkpoint_of_it) {
               HasSubstr("a.h5: another flow"));
   checkpoint.texts["model"] = "heat-diffusion";
   EXPECT_THAT(message_of<InputError>([&] { run->resume(checkpoint, "a.h5"); }),
-              HasSubstr("a.h5: the checkpoint is not of a classical-fractional-step run"));
+              HasSubstr("a.h5: the model of the checkpoint is heat-diffusion, and that of the case "
+                        "classical-fractional-step; give a checkpoint of the case's model"));
 }
 
 TEST_F(FlowRun, starts_from_the_fluxes_of_an_earlier_run) {
