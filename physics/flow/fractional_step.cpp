@@ -270,7 +270,8 @@ FlowStepReport FractionalStep::advance(Real step) {
     if (!std::isfinite(energy)) throw DivergedError("the velocity is not a number");
     const Real courant_rate = courant_rate_of(next_.flux), courant = step * courant_rate;
     if (settings_.convection != ConvectionScheme::None && courant > hopeless_courant) {
-      throw DivergedError(fmt::format("the Courant number reached {:.3g}: the flow has blown up", courant));
+      throw DivergedError(fmt::format(
+          "the Courant number reached {:.3g}: the flow has blown up; try a smaller time step", courant));
     }
     find_convection(next_, force_, report);
     std::swap(force_, next_.convection);
