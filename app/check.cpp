@@ -10,6 +10,7 @@ namespace curlew {
 
 int check_case(const CheckOptions& options) {
   const LoadedCase loaded = load_case(options.case_file, options.overrides);
+  check_values(loaded);
   const Topology& topology = loaded.mesh->topology();
   for (const std::string& note : loaded.mesh->notes()) std::cout << "note: " << note << '\n';
   std::cout << fmt::format("{}: the case is sound ({} cells, {} nodes, {} regions, {} patches)\n",

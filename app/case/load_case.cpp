@@ -16,9 +16,13 @@
 #include "app/simulation/heat_simulation.hpp"
 #include "kernels/error.hpp"
 #include "mesh/import/periodic.hpp"
+#include "mesh/node_graph.hpp"
 #include "mesh/parallel/partition.hpp"
 #include "physics/flow/classical_fractional_step.hpp"
 #include "physics/flow/exact_fractional_step.hpp"
+#include "physics/flow/flow_boundary.hpp"
+#include "physics/heat/heat_load.hpp"
+#include "physics/heat/tied_parts.hpp"
 
 namespace curlew {
 
@@ -254,6 +258,35 @@ LoadedCase load_case(const std::filesystem::path& path, std::span<const std::str
   });
   if (ranks->ranks() > 1 && !in_parts) loaded.mesh = divided(std::move(loaded.mesh), ranks);
   return loaded;
+}
+
+namespace {
+
+void check_values(const HeatCase& settings, const Mesh& mesh) {
+  const HeatSettings heat = heat_settings(settings, mesh);
+  HeatLoad load(Executor::serial(), mesh, heat);
+  load.update(settings.time.start);
+  if (!settings.time.steady) return;
+  require_balance(mesh, floating_parts(NodeGraph(mesh.topology()), tied_nodes(load)), load);
+}
+
+void check_values(const FlowCase& settings, const Mesh& mesh) {
+  FlowBoundaries(Executor::serial(), mesh, flow_settings(settings, mesh)).update(settings.time.start);
+}
+
+}  // namespace
+
+void check_values(const LoadedCase& loaded) {
+  const auto check = [&](const auto& settings) {
+    try {
+      check_values(settings, *loaded.mesh);
+    } catch (const InputErrors&) {
+      throw;
+    } catch (const InputError& error) {
+      throw InputErrors(settings.location, error.what());
+    }
+  };
+  std::visit(check, loaded.settings);
 }
 
 std::unique_ptr<Simulation> make_simulation(const Executor& executor, const LoadedCase& loaded) {

@@ -502,30 +502,15 @@ void HeatDiffusion::forget_guesses() {
 }
 
 SolveReport HeatDiffusion::solve_steady() {
-  std::vector<std::uint8_t> tied = load_.held_on_host();
-  for (std::size_t n = 0; n < tied.size(); ++n) tied[n] = tied[n] || load_.convection_on_host()[n] > 0;
+  const std::vector<std::uint8_t> tied = tied_nodes(load_);
   std::vector<Index> parts(at(temperature_.size()), -1);
   if (mesh_.domain().communicator().ranks() > 1) {
     require_tied(mesh_.domain(), diffusion_.graph(), tied);
   } else {
     parts = floating_parts(diffusion_.graph(), tied);
+    require_balance(mesh_, parts, load_);
   }
   const PiecewiseConstantNullSpace<PrimalCochain<Node>> null_space(executor_, temperature_.extent(), parts);
-  const std::vector<Real> load = load_.at_nodes().to_host();
-  for (Index part = 0; part < null_space.parts(); ++part) {
-    Real total = 0, size = 0;
-    for (std::size_t n = 0; n < load.size(); ++n) {
-      if (parts[n] != part) continue;
-      total += load[n];
-      size += std::abs(load[n]);
-    }
-    if (std::abs(total) > 1e-10 * size) {
-      throw InputError(
-          fmt::format("there is no steady state: {:.6g} {} enter a part of the domain that has no patch of "
-                      "type temperature or convection to leave through; add one, or run in time",
-                      total, mesh_.topology().dimension() == 2 ? "W/m" : "W"));
-    }
-  }
   copy(temperature_, previous_);
   const SolveReport report = solve(0, 1, null_space.parts() > 0 ? &null_space : nullptr);
   null_space.match_means(volume_, previous_, temperature_);

@@ -1,12 +1,21 @@
 // Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
 #include "physics/heat/tied_parts.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cmath>
 
 #include "kernels/error.hpp"
 #include "mesh/parallel/exchange.hpp"
 
 namespace curlew {
+
+std::vector<std::uint8_t> tied_nodes(const HeatLoad& load) {
+  std::vector<std::uint8_t> tied = load.held_on_host();
+  for (std::size_t n = 0; n < tied.size(); ++n) tied[n] = tied[n] || load.convection_on_host()[n] > 0;
+  return tied;
+}
 
 std::vector<Index> floating_parts(const NodeGraph& graph, const std::vector<std::uint8_t>& tied) {
   const auto neighbours_of = graph.neighbours_of_node().view(MemorySpace::Host);
@@ -32,6 +41,25 @@ std::vector<Index> floating_parts(const NodeGraph& graph, const std::vector<std:
     }
   }
   return part;
+}
+
+void require_balance(const Mesh& mesh, const std::vector<Index>& parts, const HeatLoad& load) {
+  const std::vector<Real> load_of_node = load.at_nodes().to_host();
+  const Index count = parts.empty() ? 0 : 1 + *std::ranges::max_element(parts);
+  std::vector<Real> total(at(count), 0), size(at(count), 0);
+  for (std::size_t n = 0; n < parts.size(); ++n) {
+    if (parts[n] < 0) continue;
+    total[at(parts[n])] += load_of_node[n];
+    size[at(parts[n])] += std::abs(load_of_node[n]);
+  }
+  for (std::size_t part = 0; part < total.size(); ++part) {
+    if (std::abs(total[part]) <= 1e-10 * size[part]) continue;
+    throw InputError(
+        fmt::format("there is no steady state: {:.6g} {} {} a part of the domain that has no patch of type "
+                    "temperature or convection to balance it; add one, or run in time",
+                    std::abs(total[part]), mesh.topology().dimension() == 2 ? "W/m" : "W",
+                    total[part] > 0 ? "enter" : "leave"));
+  }
 }
 
 void require_tied(const Domain& domain, const NodeGraph& graph, const std::vector<std::uint8_t>& tied) {

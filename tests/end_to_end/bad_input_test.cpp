@@ -61,6 +61,17 @@ TEST(Check, reports_every_error_of_case_and_mesh_at_its_line) {
   }
 }
 
+TEST(Check, finds_what_only_the_values_show) {
+  const FlowFolder folder;
+  folder.edit("[boundary.left]\ntype = \"wall\"", "[boundary.left]\ntype = \"inlet\"\nflow_rate = 3");
+  for (const char* command : {"check", "run"}) {
+    const Outcome outcome = run_curlew(folder.path(), {command, "case.toml"});
+    EXPECT_EQ(outcome.status, 2);
+    EXPECT_EQ(outcome.out, "");
+    EXPECT_THAT(outcome.error, HasSubstr("error: case.toml:1: 3 m2/s enter a closed part of the domain"));
+  }
+}
+
 TEST(BadInput, of_any_kind_exits_with_2_and_says_why) {
   const CaseFolder folder;
   write_text(folder / "file", "");

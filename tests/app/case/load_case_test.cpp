@@ -135,6 +135,69 @@ directory = "."
   EXPECT_NO_THROW(load_case(folder / "case.toml", over_it, one_rank(), folder / "other"));
 }
 
+TEST_F(LoadCase, values_show_that_there_is_no_steady_state) {
+  const auto message = [&](const std::string& right, const std::string& bottom) {
+    std::string text = steady_case;
+    text = text.substr(0, text.find("[boundary.right]"));
+    for (const char* patch : {"left", "top"})
+      text += fmt::format("[boundary.{}]\ntype = \"insulated\"\n", patch);
+    text += "[boundary.right]\n" + right + "\n[boundary.bottom]\n" + bottom + "\n";
+    write_text(folder / "case.toml", text);
+    const LoadedCase loaded = load_case(folder / "case.toml", {});
+    return message_of<InputErrors>([&] { check_values(loaded); });
+  };
+  const std::string insulated = "type = \"insulated\"", flux = "type = \"heat-flux\"\nvalue = ";
+  EXPECT_THAT(
+      message(insulated, flux + "3"),
+      AllOf(HasSubstr("case.toml:1: there is no steady state: 3 W/m enter"), HasSubstr("run in time")));
+  EXPECT_THAT(message(insulated, flux + "-3"), HasSubstr("there is no steady state: 3 W/m leave"));
+  EXPECT_EQ(message(insulated, insulated), "");
+  EXPECT_EQ(message(flux + "-3", flux + "3"), "");
+  EXPECT_EQ(message("type = \"temperature\"\nvalue = 1", flux + "3"), "");
+  EXPECT_EQ(message("type = \"convection\"\ncoefficient = 1\nambient = 0", flux + "3"), "");
+  EXPECT_THAT(message("type = \"convection\"\ncoefficient = 0\nambient = 0", flux + "3"),
+              HasSubstr("no steady state"));
+  EXPECT_THAT(message("type = \"convection\"\ncoefficient = \"-y\"\nambient = 0", flux + "3"),
+              HasSubstr("must not be negative"));
+  EXPECT_THAT(message("type = \"temperature\"\nvalue = \"log(0.5 - y)\"", flux + "3"),
+              HasSubstr("a finite number is needed"));
+}
+
+TEST_F(LoadCase, values_show_a_net_flow_into_a_closed_domain) {
+  const auto message = [&](const std::string& left, const std::string& right) {
+    write_text(folder / "case.toml", R"([mesh]
+file = "box.h5"
+[model]
+type = "classical-fractional-step"
+[fluid]
+kinematic_viscosity = 0.1
+[time]
+start = 1
+end = 2
+step = 0.1
+[initial]
+velocity = [0, 0, 0]
+[boundary.bottom]
+type = "wall"
+[boundary.top]
+type = "wall"
+[boundary.left]
+)" + left + "\n[boundary.right]\n" + right +
+                                         "\n");
+    const LoadedCase loaded = load_case(folder / "case.toml", {});
+    return message_of<InputErrors>([&] { check_values(loaded); });
+  };
+  const std::string wall = "type = \"wall\"", inlet = "type = \"inlet\"\n";
+  EXPECT_THAT(message(inlet + "flow_rate = 2", wall),
+              AllOf(HasSubstr("case.toml:1: 2 m2/s enter a closed part"), HasSubstr("type \"outlet\"")));
+  EXPECT_THAT(message(inlet + "velocity = [\"-t\", 0, 0]", wall), HasSubstr("1 m2/s leave a closed part"));
+  EXPECT_EQ(message(inlet + "velocity = [\"t\", 0, 0]", inlet + "velocity = [1, 0, 0]"), "");
+  EXPECT_EQ(message(inlet + "flow_rate = 2", "type = \"outlet\""), "");
+  EXPECT_EQ(message(wall, wall), "");
+  EXPECT_THAT(message(inlet + "flow_rate = \"0.5 - t\"", "type = \"outlet\""),
+              AllOf(HasSubstr("case.toml:19: the flow_rate"), HasSubstr("must not be negative")));
+}
+
 TEST_F(LoadCase, reads_a_case_once) {
   const std::filesystem::path pipe = folder / "pipe.toml";
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
