@@ -396,6 +396,8 @@ int run_case(const RunOptions& options) {
   outlive_signals();
   const std::shared_ptr<const Communicator> ranks = all_ranks();
   const LoadedCase loaded = load_case(options.case_file, options.overrides, ranks, options.output);
+  if (const std::string doubt = doubt_about(loaded); ranks->rank() == 0 && !doubt.empty())
+    std::cerr << "warning: " + doubt + '\n' << std::flush;
   std::optional<Executor> executor;
   together(*ranks, [&] {
     executor = make_executor(options.backend, options.threads, ranks);

@@ -119,6 +119,7 @@ void FlowReader::read_time() {
   if (time.steady) {
     refuse_with_steady(section, std::array{"start", "end"});
     assign(time.tolerance, section.number("tolerance", {.allowed = Allowed::Positive, .unit = "1/s"}));
+    time.tolerance_location = section.location("tolerance");
     assign(time.quantity, section.string("quantity"));
     time.quantity_location = section.location("quantity");
     assign(time.max_steps, section.integer("max_steps", {.allowed = Allowed::Positive}));
@@ -452,6 +453,26 @@ FlowCase read_flow_case(const std::filesystem::path& path, std::span<const std::
 std::optional<NamedReference> watched_column(const FlowTimeSettings& time) {
   if (!time.steady || time.quantity.find('.') == std::string::npos) return std::nullopt;
   return NamedReference{time.quantity, time.quantity_location};
+}
+
+Real change_left_by_solves(const FlowCase& flow_case, Real step) {
+  const FlowSettings& flow = flow_case.flow;
+  const bool exact = flow_case.method == FlowMethod::ExactFractionalStep;
+  return std::max(flow.momentum.relative_tolerance,
+                  (exact ? flow.streamfunction : flow.pressure).relative_tolerance) /
+         step;
+}
+
+std::string doubt_about_steadiness(const FlowCase& flow_case) {
+  const FlowTimeSettings& time = flow_case.time;
+  if (!time.steady || time.courant) return "";  // with a Courant number the steps are not known
+  const Real left = change_left_by_solves(flow_case, time.step);
+  if (time.tolerance >= left) return "";
+  return fmt::format(
+      "{}: the run may never be found steady: in steps of {} s its solves leave changes of "
+      "{:.2g} of the size per second, and tolerance of [time] is {} 1/s; raise that, or lower "
+      "tolerance of [solver.*] or take longer steps",
+      time.tolerance_location.text(), time.step, left, time.tolerance);
 }
 
 std::vector<std::array<NamedReference, 2>> periodic_pairs(const FlowCase& flow_case) {

@@ -29,6 +29,7 @@ struct FlowTimeSettings : TimeSettings {
   std::optional<Real> max_step;  ///< but not longer [s]
   // What ends a steady run, which has no `end`:
   Real tolerance = 1e-6;              ///< the relative change of `quantity` per time falls below it [1/s]
+  Location tolerance_location;        ///< in the case file
   std::string quantity = "velocity";  ///< or "kinetic_energy", or MONITOR.COLUMN
   Location quantity_location;         ///< in the case file
   std::int64_t max_steps = 100000;    ///< not converged by then
@@ -77,6 +78,12 @@ FlowCase read_flow_case(const CaseFile& file, Location location, const std::file
 
 /// The MONITOR.COLUMN that ends a steady run; nothing where something else does.
 std::optional<NamedReference> watched_column(const FlowTimeSettings& time);
+
+/// What the tolerances of a flow's solves alone leave of change per time, relative to its size, in steps of
+/// that length [1/s]: it does not become steadier.
+Real change_left_by_solves(const FlowCase& flow_case, Real step);
+/// A sentence on a steady run whose steps are too short for its tolerances; empty: nothing to be said.
+std::string doubt_about_steadiness(const FlowCase& flow_case);
 
 /// The pairs of patches that [boundary.*] joins, each once, as first named.
 std::vector<std::array<NamedReference, 2>> periodic_pairs(const FlowCase& flow_case);

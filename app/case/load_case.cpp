@@ -260,6 +260,11 @@ LoadedCase load_case(const std::filesystem::path& path, std::span<const std::str
   return loaded;
 }
 
+std::string doubt_about(const LoadedCase& loaded) {
+  const auto* flow = std::get_if<FlowCase>(&loaded.settings);
+  return flow == nullptr ? "" : doubt_about_steadiness(*flow);
+}
+
 namespace {
 
 void check_values(const HeatCase& settings, const Mesh& mesh) {

@@ -38,6 +38,9 @@ LoadedCase load_case(const std::filesystem::path& path, std::span<const std::str
                      const std::shared_ptr<const Communicator>& ranks = one_rank(),
                      const std::optional<std::filesystem::path>& output = std::nullopt);
 
+/// A sentence on what a case asks for and will hardly get; empty: nothing to be said.
+std::string doubt_about(const LoadedCase& loaded);
+
 /// Throws InputErrors for what the values of the case's expressions show to be wrong at the start, as a run
 /// would: one without a value, a net flow into a closed part of the domain, heat that a steady state cannot
 /// be rid of. For a case on one rank.

@@ -38,7 +38,7 @@ class FlowSimulation final : public Simulation {
   void advance() override;
   bool sound_after_failure() const override { return false; }
   std::optional<NamedReference> watched() const override;
-  void observe(Real value) override { detector_.observe(value, step_); }
+  void observe(Real value) override;
 
   std::map<std::string, SolveReport> solves() const override { return report_.solves; }
   std::optional<Real> divergence() const override { return report_.divergence_max; }
@@ -64,6 +64,9 @@ class FlowSimulation final : public Simulation {
 
  private:
   bool watches(const std::string& quantity) const;
+  /// Whether what moves is the rounding of forces that a pressure balances: it never stops changing.
+  bool at_rest() const;
+  void find_speed_of_rounding();
 
   FlowCase settings_;
   std::unique_ptr<IncompressibleFlow> flow_;
@@ -74,6 +77,7 @@ class FlowSimulation final : public Simulation {
   std::vector<FlowAverage> averages_;
   mutable std::optional<CentroidVelocity> centroid_velocity_;  // once somebody sees the velocity
   std::optional<Field<Face, Vector3>> previous_velocity_;      // where a steady run watches it [m/s]
+  Real speed_of_rounding_ = 0;                                 // of a steady run [m/s]
 };
 
 }  // namespace curlew

@@ -265,6 +265,50 @@ TEST_F(FlowRun, is_steady_when_what_is_watched_no_longer_changes) {
   EXPECT_TRUE(watching->finished());
 }
 
+TEST_F(FlowRun, of_a_fluid_at_rest_is_steady_whatever_rounding_leaves) {
+  settings.time.steady = true;
+  settings.time.max_steps = 30;
+  const auto zero = std::make_shared<const Expression>(0);
+  settings.flow.body_force = std::make_shared<const ComponentVector>(
+      std::array<FunctionPointer, 3>{zero, std::make_shared<const Expression>(-10), zero});
+  for (const char* quantity : {"velocity", "kinetic_energy", "drag.fx"}) {
+    settings.time.quantity = quantity;
+    for (const Real size : {1e-14, 1e-10}) {
+      speed = [=](Real time) { return size * std::sin(1000 * time); };
+      const auto run = simulation();
+      run->start();
+      while (!run->finished()) {
+        run->advance();
+        if (run->watched()) run->observe(speed(run->time()));
+      }
+      EXPECT_EQ(run->reached_goal(), size < 1e-12) << quantity;
+    }
+  }
+}
+
+TEST_F(FlowRun, says_where_the_tolerance_of_a_steady_run_is_below_that_of_its_solves) {
+  settings.time.steady = true;
+  settings.time.step = 0.001;
+  settings.time.tolerance_location = {"case.toml", 7};
+  settings.time.tolerance = 2e-5;
+  EXPECT_EQ(doubt_about_steadiness(settings), "");
+  settings.time.tolerance = 5e-6;
+  EXPECT_THAT(doubt_about_steadiness(settings),
+              testing::AllOf(HasSubstr("case.toml:7: "), HasSubstr("changes of 1e-05 of the size per second"),
+                             HasSubstr("tolerance of [solver.*]")));
+  settings.flow.momentum.relative_tolerance = settings.flow.pressure.relative_tolerance = 1e-9;
+  EXPECT_EQ(doubt_about_steadiness(settings), "");
+
+  settings.time.max_steps = 20;
+  for (const Real change : {1e-5, 1e-2}) {
+    speed = [=](Real time) { return std::exp(change * time); };
+    const auto run = simulation();
+    run->start();
+    run_to_end(*run);
+    EXPECT_EQ(run->conclusion().find("what the solves leave") != std::string::npos, change < 1e-4);
+  }
+}
+
 TEST_F(FlowRun, says_so_when_it_does_not_become_steady) {
   settings.time.steady = true;
   settings.time.max_steps = 20;
