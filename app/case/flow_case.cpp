@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <set>
 #include <system_error>
@@ -32,6 +33,17 @@ VectorFunctionPointer vector_function(const std::vector<Expression>& components)
   std::ranges::transform(components, functions.begin(),
                          [](const Expression& e) { return std::make_shared<const Expression>(e); });
   return std::make_shared<const ComponentVector>(std::move(functions));
+}
+
+/// Reports a direction of which no unit vector can be made.
+void check_direction(const Section& section, std::string_view key, Vector3 direction,
+                     std::string_view example) {
+  if (std::isnormal(dot(direction, direction))) return;
+  section.error(key, fmt::format("{} of {} must not be {}{}", key, section.title(),
+                                 direction == Vector3{}
+                                     ? "zero"
+                                     : "so long or short that its square is out of the range of numbers",
+                                 example));
 }
 
 /// Null for zero.
@@ -199,9 +211,8 @@ void FlowReader::read_fluid() {
   const auto direction = mean.vector3("direction", {.required = true});
   const auto velocity = mean.number("velocity", {.required = true, .unit = velocity_unit});
   flow.mean_flow = MeanFlow{direction.value_or(Vector3{}), velocity.value_or(0)};
-  if (direction == Vector3{}) {
-    mean.error("direction", fmt::format("direction of {} must not be zero", mean.title()));
-  } else if (direction && direction->z != 0) {
+  if (direction) check_direction(mean, "direction", *direction, "");
+  if (direction && direction->z != 0) {
     only_in_space(mean, "direction",
                   fmt::format("the mesh has two dimensions: the z component of direction of {} must be 0, "
                               "not {}",
@@ -277,11 +288,8 @@ RigidRotation FlowReader::read_rotation(const Section& section) {
   assign(rotation.origin, section.vector3("origin", {.required = true, .unit = "m"}));
   if (const auto axis = section.vector3("axis", {.required = true})) {
     rotation.axis = *axis;
-    if (*axis == Vector3{}) {
-      section.error("axis", fmt::format("axis of {} must not be zero; [0, 0, 1] turns counter-clockwise seen "
-                                        "from above",
-                                        section.title()));
-    } else if (axis->x != 0 || axis->y != 0) {
+    check_direction(section, "axis", *axis, "; [0, 0, 1] turns counter-clockwise seen from above");
+    if (axis->x != 0 || axis->y != 0) {
       only_in_space(section, "axis",
                     fmt::format("the mesh has two dimensions: axis of {} must be along z, not [{}, {}, {}]",
                                 section.title(), axis->x, axis->y, axis->z));
