@@ -439,6 +439,8 @@ std::string read_case_text(const std::filesystem::path& path) {
   std::error_code ignored;
   if (!std::filesystem::exists(path, ignored)) fail("no such case file");
   if (std::filesystem::is_directory(path, ignored)) fail("this is a directory; expected a case file (TOML)");
+  if (std::filesystem::is_character_file(path, ignored))  // which may have no end
+    fail("this is a device; expected a case file (TOML)");
   std::ifstream stream(path, std::ios::binary);
   std::string text;
   if (stream) text.assign(std::istreambuf_iterator<char>(stream), {});

@@ -87,6 +87,9 @@ Table read_table(const std::filesystem::path& path) {
   if (std::filesystem::is_directory(path, ignored)) {
     throw InputErrors({path.string(), 0}, "this is a directory; expected a table (CSV)");
   }
+  if (std::filesystem::is_character_file(path, ignored)) {  // which may have no end
+    throw InputErrors({path.string(), 0}, "this is a device; expected a table (CSV)");
+  }
   std::ifstream stream(path);
   if (!stream) throw InputErrors({path.string(), 0}, "cannot read the table; check its name and permissions");
   Table table;

@@ -232,6 +232,7 @@ TEST(CaseFile, NamesFilesThatCannotBeRead) {
   };
   EXPECT_EQ(message("/nowhere/case.toml"), "/nowhere/case.toml: no such case file");
   EXPECT_THAT(message("/"), HasSubstr("/: this is a directory; expected a case file"));
+  EXPECT_EQ(message("/dev/zero"), "/dev/zero: this is a device; expected a case file (TOML)");
 }
 
 TEST(CaseFile, TakesDecimalPointsWhateverTheLocale) {

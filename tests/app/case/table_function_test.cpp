@@ -122,6 +122,7 @@ TEST_F(TableTest, NamesAFileThatCannotBeRead) {
               HasSubstr("profile.csv: cannot read the table"));
   EXPECT_THAT(message_of<InputErrors>([&] { read_table(directory_.path()); }),
               HasSubstr("this is a directory"));
+  EXPECT_THAT(message_of<InputErrors>([&] { read_table("/dev/zero"); }), HasSubstr("this is a device"));
 }
 
 }  // namespace
