@@ -8,7 +8,6 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
-#include <sstream>
 #include <system_error>
 
 #include "app/files/atomic_file.hpp"
@@ -79,16 +78,16 @@ bool is_there(const std::filesystem::path& path) {
   return std::filesystem::exists(path, ignored);
 }
 
-std::string text_of(const std::filesystem::path& path) {
-  std::stringstream text;
-  text << std::ifstream(path).rdbuf();
-  return std::move(text).str();
+bool begins_with(const std::filesystem::path& path, const std::string& text) {
+  std::string start(text.size(), '\0');
+  std::ifstream file(path);
+  return file.read(start.data(), std::ssize(start)) && start == text;
 }
 
 }  // namespace
 
 void require_same_columns(const std::filesystem::path& path, const std::vector<CsvColumn>& columns) {
-  if (!is_there(path) || text_of(path).starts_with(head(columns))) return;
+  if (!is_there(path) || begins_with(path, head(columns))) return;
   throw InputError(
       fmt::format("cannot continue '{}': its columns and units are not those of this run, which are '{}'; "
                   "remove the file "

@@ -90,6 +90,8 @@ TEST(CsvWriter, a_file_with_other_columns_is_not_continued) {
   EXPECT_THAT(message_of<InputError>([&] { CsvWriter(directory / "a.csv", columns, 1.0); }),
               AllOf(HasSubstr((directory / "a.csv").string()), HasSubstr("p0_temperature [K]")));
   EXPECT_EQ(read_text(directory / "a.csv"), before);
+  // However long it is.
+  EXPECT_THROW(require_same_columns("/dev/zero", columns), InputError);
 }
 
 TEST(CsvWriter, names_with_commas_and_quotes_are_one_cell) {
