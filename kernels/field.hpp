@@ -74,9 +74,15 @@ class Field {
                                                " values, room for " + std::to_string(host.size()));
     copy_bytes(host.data(), MemorySpace::Host, values_.data(), values_.space(), host.size_bytes());
   }
-  std::vector<T> to_host() const {
-    std::vector<T> host(values_.size());
-    copy_to_host(host);
+  std::vector<T> to_host() const { return to_host(range()); }
+  /// Of these entities alone, which are among the field's.
+  std::vector<T> to_host(Range<E> range) const {
+    REQUIRE(range.first() >= 0 && range.last() <= size(),
+            "field '" + name_ + "' has " + std::to_string(size()) + " values, asked for those up to " +
+                std::to_string(range.last()));
+    std::vector<T> host(static_cast<std::size_t>(range.size()));
+    copy_bytes(host.data(), MemorySpace::Host, values_.data() + range.first(), values_.space(),
+               host.size() * sizeof(T));
     return host;
   }
 

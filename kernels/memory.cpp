@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <string>
@@ -20,6 +21,8 @@ namespace curlew {
 namespace {
 
 constexpr std::size_t cache_line = 64;
+
+std::atomic<std::size_t> copied_to_host{0}, copied_to_debug_device{0};  // [bytes]
 
 [[noreturn]] void throw_out_of_memory(std::size_t bytes) {
   throw Error("out of memory: " + std::to_string(bytes) +
@@ -150,6 +153,8 @@ void copy_bytes(void* to, MemorySpace to_space, const void* from, MemorySpace fr
   } else {
     const DebugDeviceAccess access;
     std::memcpy(to, from, bytes);
+    if (to_space == MemorySpace::Host) copied_to_host += bytes;
+    if (from_space == MemorySpace::Host) copied_to_debug_device += bytes;
   }
 }
 
@@ -167,6 +172,10 @@ DeviceMemory device_memory(MemorySpace space) {
 #endif
   REQUIRE(space == MemorySpace::DebugDevice, "the memory of the host is not counted");
   return DebugDeviceArena::instance().memory();
+}
+
+CopiedBytes debug_device_copies() {
+  return {copied_to_host, copied_to_debug_device};
 }
 
 void set_debug_device_memory(std::size_t bytes) {

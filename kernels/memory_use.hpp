@@ -16,6 +16,12 @@ struct DeviceMemory {
 /// Of the debug device or the GPU in use; throws Error for the host, which does not count.
 DeviceMemory device_memory(MemorySpace space);
 
+/// What has been copied between the host and the debug device since the program began [bytes].
+struct CopiedBytes {
+  std::size_t to_host, to_device;
+};
+CopiedBytes debug_device_copies();
+
 /// Pretends that the debug device has so much memory in all, for tests of what happens when it is full.
 void set_debug_device_memory(std::size_t bytes);
 

@@ -1,4 +1,5 @@
 // Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
+#include "kernels/chosen_values.hpp"
 #include "kernels/vector_kernels.hpp"
 #include "mesh/parallel/exchange.hpp"
 #include "physics/flow/averages.hpp"
@@ -49,7 +50,8 @@ struct BoundaryPowerOfFace {
 /// [m2/s], one per boundary face that the rank owns: by Stokes' theorem and D U = 0 the integral of -(grad
 /// u)ᵀ n over a face is that of u x dl around it. u at an edge is the mean over the wall's faces that meet
 /// there, each turning as its wall does: exact for walls that move as rigid bodies, and whatever their
-/// velocity, the forces on a closed surface sum to zero.
+/// velocity, the forces on a closed surface sum to zero. `velocity`: of all faces from the first boundary
+/// face on.
 std::vector<Vector3> transposed_gradient_forces(const Mesh& mesh, const FlowSettings& settings,
                                                 std::span<const Vector3> velocity,
                                                 std::span<const Vector3> angular_velocity) {
@@ -85,7 +87,7 @@ std::vector<Vector3> transposed_gradient_forces(const Mesh& mesh, const FlowSett
       Vector3 arm = (start + end) / 2 - centroids[at(shown_face.value())];
       if (plane) arm.z = 0;
       Meeting& meeting = at_edge[at(e.value())];
-      meeting.velocity += velocity[at(f.value())] + cross(omega, arm);
+      meeting.velocity += velocity[at(f.value() - own.first())] + cross(omega, arm);
       ++meeting.faces;
     }
   });
@@ -102,6 +104,11 @@ std::vector<Vector3> transposed_gradient_forces(const Mesh& mesh, const FlowSett
 }
 
 }  // namespace
+
+std::vector<Vector3> FractionalStep::velocity_at_boundary() const {
+  // The faces that other ranks own come last.
+  return now_.velocity.to_host({boundaries_.first_boundary_face(), now_.velocity.size()});
+}
 
 const FaceVelocity& FractionalStep::compute_reaction() const {
   FaceVelocity& reaction = next_.velocity;
@@ -124,18 +131,18 @@ IncompressibleFlow::BoundaryForces FractionalStep::boundary_forces() const {
   const FaceVelocity& reaction_on_faces = compute_reaction();
   exchange_ghosts(mesh_.domain(), now_.flux, now_.velocity);
   interpolation_.apply(now_.flux, interpolated_);
-  const std::vector<Vector3> reaction = reaction_on_faces.to_host(), viscous = force_.to_host(),
-                             velocity = now_.velocity.to_host(), interpolated = interpolated_.to_host();
-  const std::vector<Real> flux = now_.flux.to_host();
-  const auto& cells_of = mesh_.topology().cells_of_face();
-  const Index first = boundaries_.first_boundary_face();
+  const Range<Face> boundary = mesh_.topology().boundary_faces();
+  const std::vector<Vector3> reaction = reaction_on_faces.to_host(boundary),
+                             viscous = force_.to_host(boundary), velocity = velocity_at_boundary(),
+                             interpolated = values_at(interpolated_, boundaries_.cell_of_face());
+  const std::vector<Real> flux = now_.flux.to_host(boundary);
   const auto areas = mesh_.geometry().face_areas().host();
   const std::vector<Vector3> transposed =
       transposed_gradient_forces(mesh_, settings_, velocity, boundaries_.angular_velocity());
   BoundaryForces forces;
-  for (const Id<Face> f : mesh_.topology().boundary_faces()) {
-    const std::size_t i = at(f.value()), b = at(f.value() - first);
-    if (boundaries_.hold_of_face()[i] == FaceHold::Free) {
+  for (const Id<Face> f : boundary) {
+    const std::size_t b = at(f.value() - boundary.first());
+    if (boundaries_.hold_of_face()[at(f.value())] == FaceHold::Free) {
       forces.pressure.push_back({});
       forces.viscous.push_back({});
       continue;
@@ -144,12 +151,11 @@ IncompressibleFlow::BoundaryForces FractionalStep::boundary_forces() const {
     // and the correction. Only with the difference do the forces on all walls sum to the change of momentum.
     Vector3 missing{};
     if (settings_.convection != ConvectionScheme::None) {
-      const Vector3 inside = interpolated[at(cells_of[f][0].id.value())];
-      missing = Real(0.5) * (flux[i] * (velocity[i] - inside) -
-                             inflow_correction(flux[i], velocity[i], inside, areas[i]));
+      missing = Real(0.5) * (flux[b] * (velocity[b] - interpolated[b]) -
+                             inflow_correction(flux[b], velocity[b], interpolated[b], areas[at(f.value())]));
     }
-    forces.pressure.push_back(settings_.viscosity * viscous[i] - reaction[i] - missing);
-    forces.viscous.push_back(settings_.viscosity * (transposed[b] - viscous[i]));
+    forces.pressure.push_back(settings_.viscosity * viscous[b] - reaction[b] - missing);
+    forces.viscous.push_back(settings_.viscosity * (transposed[b] - viscous[b]));
   }
   return forces;
 }
@@ -168,11 +174,11 @@ Real FractionalStep::power_of_transposed_gradient() const {
     return wall != nullptr && (wall->rotation || wall->velocity);
   };
   if (std::ranges::none_of(settings_.boundaries, moves)) return 0;
-  const std::vector<Vector3> velocity = now_.velocity.to_host();
+  const std::vector<Vector3> velocity = velocity_at_boundary();
   std::vector<Real> power;
   for (const Vector3 force :
        transposed_gradient_forces(mesh_, settings_, velocity, boundaries_.angular_velocity()))
-    power.push_back(dot(force, velocity[at(boundaries_.first_boundary_face()) + power.size()]));
+    power.push_back(dot(force, velocity[power.size()]));
   return settings_.viscosity * sum_of_terms(mesh_.domain().communicator(), power);
 }
 

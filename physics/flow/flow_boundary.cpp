@@ -37,6 +37,13 @@ struct ImposeOnBoundaryFace {
   }
 };
 
+std::vector<Index> cells_at_boundary(const Topology& topology) {
+  std::vector<Index> cells;
+  for (const Id<Face> f : topology.boundary_faces())
+    cells.push_back(topology.cells_of_face()[f][0].id.value());
+  return cells;
+}
+
 bool depends_on_time(const FlowBoundary& boundary) {
   const auto changes = [](const auto& function) {
     return function != nullptr && function->depends_on_time();
@@ -59,6 +66,7 @@ FlowBoundaries::FlowBoundaries(const Executor& executor, const Mesh& mesh, const
       boundaries_(settings.boundaries),
       density_(settings.density),
       first_(mesh.topology().interior_faces().last()),
+      cell_of_face_(cells_at_boundary(mesh.topology())),
       hold_of_face_(at(mesh.topology().faces().size()), FaceHold::Free),
       angular_velocity_(mesh.topology().patches().size()),
       hold_(executor, mesh.domain().extent<Face>(), "hold", "1"),
@@ -144,8 +152,7 @@ void FlowBoundaries::find_closed_parts() {
 }
 
 Index FlowBoundaries::closed_part_of(std::size_t boundary_face) const {
-  const Id<Face> f(first_ + static_cast<Index>(boundary_face));
-  return closed_part_of_cell_[at(mesh_.topology().cells_of_face()[f][0].id.value())];
+  return closed_part_of_cell_[at(cell_of_face_[boundary_face])];
 }
 
 std::vector<Real> FlowBoundaries::of_closed_part(Index part, const std::vector<Real>& values) const {

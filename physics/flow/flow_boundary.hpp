@@ -46,6 +46,8 @@ class FlowBoundaries {
   /// Pressure over density outside of each outlet face [m2/s2], 0 elsewhere.
   const Field<BoundaryFace>& outside_pressure() const { return outside_pressure_; }
   Index first_boundary_face() const { return first_; }
+  /// The cell at each boundary face.
+  const ConstantArray<Index>& cell_of_face() const { return cell_of_face_; }
 
   /// For each cell the closed part of the domain that it belongs to, numbered from 0 over all ranks by the
   /// lowest cell; -1 in parts that an outlet opens.
@@ -81,6 +83,7 @@ class FlowBoundaries {
   std::vector<FlowBoundary> boundaries_;
   Real density_;
   Index first_;  // boundary face
+  ConstantArray<Index> cell_of_face_;
   bool fresh_ = false;
   Real quantum_ = 0;  // 0: none
   Given given_;

@@ -170,6 +170,8 @@ class FractionalStep : public IncompressibleFlow {
   /// Force per density of the boundary on the fluid at each face [m4/s2]: what the momentum equation leaves.
   /// Until the next step.
   const FaceVelocity& compute_reaction() const;
+  /// Of all faces from the first boundary face on, on the host [m/s].
+  std::vector<Vector3> velocity_at_boundary() const;
   /// Of kinetic energy, of second order in the step from the second one on.
   Real energy_rate() const;
   /// Done on moving walls by what the transposed gradient adds to the viscous stress there.

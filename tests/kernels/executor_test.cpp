@@ -7,7 +7,9 @@
 #include <cstring>
 #include <vector>
 
+#include "kernels/chosen_values.hpp"
 #include "kernels/field.hpp"
+#include "kernels/memory_use.hpp"
 #include "kernels/staging.hpp"
 #include "kernels/vector_kernels.hpp"
 #include "tests/kernels/backends.hpp"
@@ -133,6 +135,43 @@ TEST(ConstantArray, is_mirrored_where_a_kernel_asks_for_it) {
 TEST(Field, refuses_host_values_of_another_length) {
   Field<Cell> x(Executor::serial(), 3, "x", "m");
   EXPECT_THROW(x.copy_from_host(std::vector<Real>(4)), Error);
+}
+
+TEST(Field, gives_and_takes_a_range_or_a_list_of_its_values) {
+  for (const Executor& executor : all_backends()) {
+    Field<Cell> x(executor, 5, "x", "m");
+    x.copy_from_host(std::vector<Real>{0, 1, 4, 9, 16});
+    EXPECT_EQ(x.to_host({1, 4}), (std::vector<Real>{1, 4, 9})) << executor.name();
+    EXPECT_EQ(x.to_host({5, 5}), std::vector<Real>()) << executor.name();
+    EXPECT_THROW(x.to_host({3, 6}), Error);
+    const ConstantArray<Index> list(std::vector<Index>{4, 0, 2, 4}), nothing;
+    EXPECT_EQ(values_at(x, list), (std::vector<Real>{16, 0, 4, 16})) << executor.name();
+    EXPECT_EQ(values_at(x, nothing), std::vector<Real>()) << executor.name();
+    set_values_at(x, nothing, std::span<const Real>());
+    const std::vector<Real> two{-1, -2};
+    set_values_at(x, ConstantArray<Index>(std::vector<Index>{3, 0}), std::span<const Real>(two));
+    EXPECT_EQ(x.to_host(), (std::vector<Real>{-2, 1, 4, -1, 16})) << executor.name();
+    EXPECT_THROW(set_values_at(x, list, std::span<const Real>(two)), Error);
+  }
+}
+
+TEST(DebugDevice, counts_what_is_copied) {
+  Field<Cell> x(Executor::debug_device(), 1000, "x", "m");
+  const ConstantArray<Index> list(std::vector<Index>{7, 3});
+  CopiedBytes before = debug_device_copies();
+  x.copy_from_host(std::vector<Real>(1000));
+  EXPECT_EQ(debug_device_copies().to_device - before.to_device, 1000 * sizeof(Real));
+  EXPECT_EQ(debug_device_copies().to_host, before.to_host);
+  before = debug_device_copies();
+  x.to_host({10, 15});
+  values_at(x, list);
+  values_at(x, list);
+  EXPECT_EQ(debug_device_copies().to_host - before.to_host, (5 + 2 + 2) * sizeof(Real));
+  EXPECT_EQ(debug_device_copies().to_device - before.to_device, 2 * sizeof(Index));  // the list, once
+  before = debug_device_copies();
+  set_values_at(x, list, std::span<const Real>(std::vector<Real>{1, 2}));
+  EXPECT_EQ(debug_device_copies().to_device - before.to_device, 2 * sizeof(Real));
+  EXPECT_EQ(debug_device_copies().to_host, before.to_host);
 }
 
 }  // namespace

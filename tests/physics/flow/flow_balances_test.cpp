@@ -6,6 +6,7 @@
 #include <numbers>
 #include <type_traits>
 
+#include "kernels/memory_use.hpp"
 #include "mesh/box.hpp"
 #include "mesh/import/periodic.hpp"
 #include "operators/interpolation.hpp"
@@ -360,6 +361,28 @@ TEST(FlowBalances, turning_cylinders_feel_the_exact_torque_and_leave_none_over) 
 }
 
 // The lid's velocity jumps at its ends, where half of the transposed gradient acts.
+TEST(FlowBalances, bring_a_device_s_values_at_the_boundary_to_the_host_and_no_others) {
+  const Mesh mesh(make_box(CellType::Hexahedron, {12, 12, 12}));
+  FlowSettings settings = settings_with(mesh, Wall{});
+  boundary_of(settings, mesh, "top") = Wall{uniform_vector({1, 0, 0}), {}};
+  settings.momentum = settings.pressure = {1e-4, 0, 100};
+  ClassicalFractionalStep flow(Executor::debug_device(), mesh, settings);
+  flow.start(*uniform_vector({}), 0);
+  flow.advance(0.01);
+  flow.boundary_forces();  // has sent what it needs
+  const auto faces = at(mesh.topology().boundary_faces().size());
+  const std::size_t scalars = 4096;  // of solves and sums [bytes]
+  CopiedBytes before = debug_device_copies();
+  flow.boundary_forces();
+  // Reaction, friction, velocity on both sides, flux.
+  EXPECT_LE(debug_device_copies().to_host - before.to_host,
+            faces * (4 * sizeof(Vector3) + sizeof(Real)) + scalars);
+  EXPECT_LE(debug_device_copies().to_device - before.to_device, scalars);
+  before = debug_device_copies();
+  flow.energy_budget();
+  EXPECT_LE(debug_device_copies().to_host - before.to_host, faces * sizeof(Vector3) + scalars);
+}
+
 TEST(FlowBalances, forces_and_moments_on_the_walls_of_a_driven_box_cancel_as_the_mesh_is_refined) {
   for (const CellType type : {CellType::Triangle, CellType::Quadrilateral, CellType::Tetrahedron}) {
     const bool plane = is_planar(type);
