@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "kernels/chosen_values.hpp"
 #include "kernels/reduction.hpp"
 #include "mesh/where.hpp"
 #include "operators/cell_gradient.hpp"
@@ -96,12 +97,19 @@ void HeatLoad::find_held_nodes() {
   std::vector<Real> held_area(nodes, 0);
   std::vector<std::vector<Real>> area(patches);
   held_on_host_.assign(nodes, 0);
+  convection_on_host_.assign(nodes, 0);
+  place_of_node_.assign(nodes, -1);
+  std::vector<Index> boundary_nodes;
   for (std::size_t p = 0; p < patches; ++p) {
     if (std::holds_alternative<Insulated>(settings_.boundaries[p])) continue;
     area[p].assign(nodes, 0);
     const bool holds = std::holds_alternative<FixedTemperature>(settings_.boundaries[p]);
     for (const Id<Face> f : topology.faces_of_patch(p)) {
       visit_face_shares(mesh_, f, [&](Id<Node> n, Real share) {
+        if (place_of_node_[at(n.value())] < 0) {
+          place_of_node_[at(n.value())] = static_cast<Index>(boundary_nodes.size());
+          boundary_nodes.push_back(n.value());
+        }
         area[p][at(n.value())] += share;
         if (holds) {
           held_area[at(n.value())] += share;
@@ -110,6 +118,7 @@ void HeatLoad::find_held_nodes() {
       });
     }
   }
+  boundary_nodes_ = ConstantArray<Index>(std::move(boundary_nodes));
   held_.copy_from_host(held_on_host_);
   patch_nodes_.resize(patches);
   held_share_.resize(patches);
@@ -213,10 +222,12 @@ bool HeatLoad::convection_varies() const {
 
 bool HeatLoad::update(Real time) {
   if (updated_ && !depends_on_time()) return false;
-  const std::size_t nodes = at(held_.size());
+  const std::size_t nodes = boundary_nodes_.size();
   std::optional<Sources> new_sources;
   if (!updated_ || sources_vary()) new_sources = sources_at(time);
-  Values now{new_sources ? new_sources->load : sources_.load, std::vector<Real>(nodes, 0), {}};
+  const Sources& sources = new_sources ? *new_sources : sources_;
+  Values now{{}, std::vector<Real>(nodes, 0), {}};
+  for (const Index n : boundary_nodes_.host()) now.load.push_back(sources.load[at(n)]);
   std::vector<Real> held_sum(nodes, 0), held_area(nodes, 0);
   for (std::size_t p = 0; p < settings_.boundaries.size(); ++p) {
     std::vector<Real> outflows;
@@ -225,8 +236,9 @@ bool HeatLoad::update(Real time) {
       for (const Index n : patch_nodes_[p]) points.push_back(mesh_.geometry().node_positions()[at(n)]);
       const std::vector<Real> value = evaluate(fixed->value, points, time);
       for (std::size_t k = 0; k < points.size(); ++k) {
-        held_sum[at(patch_nodes_[p][k])] += held_share_[p][k] * value[k];
-        held_area[at(patch_nodes_[p][k])] += held_share_[p][k];
+        const std::size_t place = place_of(patch_nodes_[p][k]);
+        held_sum[place] += held_share_[p][k] * value[k];
+        held_area[place] += held_share_[p][k];
       }
     } else if (const auto* flux = std::get_if<HeatFlux>(&settings_.boundaries[p])) {
       outflows = add_flux(*flux, p, time, now);
@@ -235,15 +247,18 @@ bool HeatLoad::update(Real time) {
     }
     now.outflow.push_back(sum_of_terms(mesh_.domain().communicator(), outflows));
   }
-  for (std::size_t n = 0; n < nodes; ++n) {
-    if (held_on_host_[n]) held_sum[n] /= held_area[n];
+  for (std::size_t k = 0; k < nodes; ++k) {
+    if (held_on_host_[at(boundary_nodes_[k])]) held_sum[k] /= held_area[k];
   }
-  at_nodes_.copy_from_host(now.load);
-  convection_.copy_from_host(now.convection);
-  held_temperature_.copy_from_host(held_sum);
-  convection_on_host_ = std::move(now.convection);
+  if (new_sources) {
+    sources_ = *std::move(new_sources);
+    at_nodes_.copy_from_host(sources_.load);
+  }
+  set_values_at(at_nodes_, boundary_nodes_, std::span<const Real>(now.load));
+  set_values_at(convection_, boundary_nodes_, std::span<const Real>(now.convection));
+  set_values_at(held_temperature_, boundary_nodes_, std::span<const Real>(held_sum));
+  for (std::size_t k = 0; k < nodes; ++k) convection_on_host_[at(boundary_nodes_[k])] = now.convection[k];
   given_outflow_ = std::move(now.outflow);
-  if (new_sources) sources_ = *std::move(new_sources);
   const bool convection_changed = !updated_ || convection_varies();
   updated_ = true;
   return convection_changed;
@@ -284,7 +299,7 @@ std::vector<Real> HeatLoad::add_flux(const HeatFlux& flux, std::size_t patch, Re
   std::vector<Real> outflows;
   for (std::size_t k = 0; k < faces.size(); ++k) {
     visit_face_shares(mesh_, faces[k], [&](Id<Node> n, Real share) {
-      now.load[at(n.value())] += value[k] * share;
+      now.load[place_of(n.value())] += value[k] * share;
       if (own.contains(faces[k])) outflows.push_back(-value[k] * share);
     });
   }
@@ -308,15 +323,15 @@ std::vector<Real> HeatLoad::add_convection(const Convection& convection, std::si
           mesh_.topology().patches()[patch].name, coefficient[k], where(points[k]), time));
     }
     visit_face_shares(mesh_, faces[k], [&](Id<Node> n, Real share) {
-      coupling[at(n.value())] += coefficient[k] * share;
-      now.load[at(n.value())] += coefficient[k] * share * ambient[k];
+      coupling[place_of(n.value())] += coefficient[k] * share;
+      now.load[place_of(n.value())] += coefficient[k] * share * ambient[k];
       if (own.contains(faces[k])) outflows.push_back(-coefficient[k] * share * ambient[k]);
     });
   }
   std::vector<Real> weights;
-  for (const Index n : patch_nodes_[patch]) weights.push_back(coupling[at(n)]);
+  for (const Index n : patch_nodes_[patch]) weights.push_back(coupling[place_of(n)]);
   temperature_sum_[patch]->set_weights(weights);
-  for (std::size_t n = 0; n < coupling.size(); ++n) now.convection[n] += coupling[n];
+  for (std::size_t k = 0; k < coupling.size(); ++k) now.convection[k] += coupling[k];
   return outflows;
 }
 

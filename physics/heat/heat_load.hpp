@@ -50,7 +50,7 @@ class HeatLoad {
   class WeightedSum;
   /// What update() gathers on the host.
   struct Values {
-    std::vector<Real> load, convection;  // of each node
+    std::vector<Real> load, convection;  // of each of boundary_nodes_
     std::vector<Real> outflow;           // through each patch, whatever the temperatures
   };
 
@@ -64,6 +64,7 @@ class HeatLoad {
   bool depends_on_time() const;
   bool convection_varies() const;
   void find_held_nodes();
+  std::size_t place_of(Index node) const { return static_cast<std::size_t>(place_of_node_[at(node)]); }
   void divide_shared_nodes();
   Sources sources_at(Real time) const;
   std::vector<Real> add_flux(const HeatFlux& flux, std::size_t patch, Real time, Values& now) const;
@@ -83,6 +84,8 @@ class HeatLoad {
   std::vector<Real> given_outflow_;  // through each patch, whatever the temperatures [W]
   Sources sources_;
 
+  ConstantArray<Index> boundary_nodes_;  // of patches that are not insulated, those of other ranks too
+  std::vector<Index> place_of_node_;     // of each node among these; -1 elsewhere
   std::vector<std::vector<Index>> patch_nodes_;         // own nodes of each patch that is not insulated
   std::vector<std::vector<Real>> held_share_;           // of each of them in patches of given temperature
   std::vector<std::unique_ptr<WeightedSum>> held_sum_;  // of the same, on the executor; else null

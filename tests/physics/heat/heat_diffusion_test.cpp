@@ -9,6 +9,7 @@
 #include <map>
 #include <numbers>
 
+#include "kernels/memory_use.hpp"
 #include "mesh/box.hpp"
 #include "mesh/cell_shapes.hpp"
 #include "tests/dense_algebra.hpp"
@@ -482,6 +483,27 @@ TEST(HeatDiffusion, cools_the_centre_of_a_plane_wall_as_the_series_solution_says
       EXPECT_NEAR(temperature[n], 0.7723116069, 2e-4);
     }
   }
+}
+
+TEST(HeatLoad, sends_a_device_what_changes_at_the_nodes_of_patches_and_no_more) {
+  const Mesh mesh(make_box(CellType::Hexahedron, {12, 12, 12}));
+  HeatSettings settings = settings_for(mesh, material(2, 3, constant(5)), Insulated{});
+  set_boundary(settings, mesh, "left", FixedTemperature{analytic([](Vector3 x, Real t) { return x.y + t; })});
+  set_boundary(settings, mesh, "right", HeatFlux{analytic([](Vector3 x, Real t) { return x.z * t; })});
+  set_boundary(settings, mesh, "top", Convection{constant(4), analytic([](Vector3, Real t) { return t; })});
+  HeatLoad load(Executor::debug_device(), mesh, settings), on_host(Executor::serial(), mesh, settings);
+  load.update(0);
+  const std::size_t before = debug_device_copies().to_device;
+  load.update(1);
+  const std::size_t side = 13 * 13, of_patches = 3 * side - 2 * 13;
+  // Load, convection and temperature of nodes, and what the outflow by convection is weighed with.
+  EXPECT_EQ(debug_device_copies().to_device - before, (3 * of_patches + side) * sizeof(Real));
+  on_host.update(0);
+  on_host.update(1);
+  EXPECT_EQ(load.at_nodes().to_host(), on_host.at_nodes().to_host());
+  EXPECT_EQ(load.convection().to_host(), on_host.convection().to_host());
+  EXPECT_EQ(load.convection().to_host(), load.convection_on_host());
+  EXPECT_EQ(load.held_temperature().to_host(), on_host.held_temperature().to_host());
 }
 
 }  // namespace
