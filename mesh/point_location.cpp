@@ -80,9 +80,9 @@ bool contains(Vector3 low, Vector3 high, Vector3 x) {
 
 }  // namespace
 
-Real NodeInterpolation::operator()(View<Node, const Real> values) const {
+Real NodeInterpolation::operator()(std::span<const Real> values) const {
   Real sum = 0;
-  for (const auto [node, weight] : weights) sum += weight * values[node];
+  for (std::size_t k = 0; k < weights.size(); ++k) sum += weights[k].weight * values[k];
   return sum;
 }
 

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -21,8 +22,8 @@ struct NodeInterpolation {
   Id<Cell> cell;                ///< that holds the point
   std::vector<Weight> weights;  ///< one per node of the cell, in the order of nodes_of_cell; their sum is 1
 
-  /// The value at the point, from one per node of the mesh.
-  Real operator()(View<Node, const Real> values) const;
+  /// The value at the point, from one per node of the cell in the order of the weights.
+  Real operator()(std::span<const Real> values) const;
 };
 
 /// Finds the cells that hold given points: uniform bins over the cells' bounding boxes, so that set-up is

@@ -8,6 +8,26 @@
 
 namespace curlew {
 
+namespace {
+
+/// `value(k)`: at the cell's k-th node.
+template <class Value>
+Vector3 cell_gradient(const Mesh& mesh, Id<Cell> c, const Value& value) {
+  thread_local std::vector<Vector3> weights;
+  weights.resize(at(mesh.topology().nodes_of_cell()[c].size()));
+  gradient_weights(mesh, c, weights);
+  Vector3 gradient{};
+  for (std::size_t k = 0; k < weights.size(); ++k) gradient += value(k) * weights[k];
+  return gradient;
+}
+
+void require_node_positions(const Topology& topology) {
+  REQUIRE(!topology.is_periodic(),
+          "gradients of node values on a periodic mesh are those on the mesh that it was made of");
+}
+
+}  // namespace
+
 void gradient_weights(const Mesh& mesh, Id<Cell> c, std::span<Vector3> weights) {
   const Topology& topology = mesh.topology();
   const auto positions = mesh.geometry().node_positions(MemorySpace::Host);
@@ -46,18 +66,28 @@ std::vector<Vector3> cell_gradients(const Mesh& mesh, std::span<const Real> node
   REQUIRE(node_values.size() == at(topology.nodes().size()),
           "the mesh has " + std::to_string(topology.nodes().size()) + " nodes, got " +
               std::to_string(node_values.size()) + " values to take the gradient of");
-  REQUIRE(!topology.is_periodic(),
-          "gradients of node values on a periodic mesh are those on the mesh that it was made of");
+  require_node_positions(topology);
   std::vector<Vector3> gradients(at(topology.cells().size()));
   parallel_for(gradients.size(), [&](std::size_t i) {
     const Id<Cell> c(static_cast<Index>(i));
     const auto nodes = topology.nodes_of_cell()[c];
-    thread_local std::vector<Vector3> weights;
-    weights.resize(at(nodes.size()));
-    gradient_weights(mesh, c, weights);
-    for (Index k = 0; k < nodes.size(); ++k)
-      gradients[i] += node_values[at(nodes[k].id.value())] * weights[at(k)];
+    gradients[i] = cell_gradient(
+        mesh, c, [&](std::size_t k) { return node_values[at(nodes[static_cast<Index>(k)].id.value())]; });
   });
+  return gradients;
+}
+
+std::vector<Vector3> cell_gradients(const Mesh& mesh, std::span<const Index> cells,
+                                    std::span<const Real> corner_values) {
+  require_node_positions(mesh.topology());
+  std::vector<Vector3> gradients;
+  std::size_t first = 0;
+  for (const Index cell : cells) {
+    const Id<Cell> c(cell);
+    const auto corners = corner_values.subspan(first, at(mesh.topology().nodes_of_cell()[c].size()));
+    gradients.push_back(cell_gradient(mesh, c, [&](std::size_t k) { return corners[k]; }));
+    first += corners.size();
+  }
   return gradients;
 }
 

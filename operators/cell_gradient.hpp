@@ -19,4 +19,8 @@ void gradient_weights(const Mesh& mesh, Id<Cell> c, std::span<Vector3> weights);
 /// on a periodic mesh, which has no node positions.
 std::vector<Vector3> cell_gradients(const Mesh& mesh, std::span<const Real> node_values);
 
+/// The same in some cells, from the values at the nodes of each, cell by cell in the order of nodes_of_cell.
+std::vector<Vector3> cell_gradients(const Mesh& mesh, std::span<const Index> cells,
+                                    std::span<const Real> corner_values);
+
 }  // namespace curlew

@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "kernels/reduction.hpp"
 #include "physics/overloaded.hpp"
@@ -19,20 +20,6 @@ using NodeScalars = View<Node, const Real>;
 using CellScalars = View<Cell, const Real>;
 using CellVectors = View<Cell, const Vector3>;
 
-/// Calls `visit` with the values at nodes or, without their gradients, in cells.
-template <class Visit>
-auto visit_values(const FieldSnapshot& field, const Visit& visit) {
-  return std::visit(
-      [&](const auto& values) {
-        if constexpr (requires { values.gradient; }) {
-          return visit(values.value);
-        } else {
-          return visit(values);
-        }
-      },
-      field);
-}
-
 Real change(Vector3 gradient, Vector3 offset) {
   return dot(gradient, offset);
 }
@@ -40,16 +27,23 @@ Vector3 change(const Tensor3& gradient, Vector3 offset) {
   return gradient * offset;
 }
 
-Real at_place(NodeScalars values, const NodeInterpolation& place, Vector3) {
-  return place(values);
+/// Where the values of a point are in a sample.
+struct PlaceInSample {
+  const NodeInterpolation& interpolation;
+  Vector3 offset;                // from the cell's centroid [m]
+  std::size_t cell, first_node;  // in the lists of chosen ones
+};
+
+Real at_place(const NodeSample& sample, const PlaceInSample& place) {
+  return place.interpolation(std::span(sample.value).subspan(place.first_node));
 }
 template <class T>
-T at_place(View<Cell, const T> values, const NodeInterpolation& place, Vector3) {
-  return values[place.cell];
+T at_place(const std::vector<T>& sample, const PlaceInSample& place) {
+  return sample[place.cell];
 }
 template <class T, class Gradient>
-T at_place(const LinearInCells<T, Gradient>& field, const NodeInterpolation& place, Vector3 offset) {
-  return field.value[place.cell] + change(field.gradient[place.cell], offset);
+T at_place(const LinearCellSample<T, Gradient>& sample, const PlaceInSample& place) {
+  return sample.value[place.cell] + change(sample.gradient[place.cell], place.offset);
 }
 
 void append(std::vector<Real>& values, Real s) {
@@ -57,6 +51,13 @@ void append(std::vector<Real>& values, Real s) {
 }
 void append(std::vector<Real>& values, Vector3 v) {
   values.insert(values.end(), {v.x, v.y, v.z});
+}
+
+template <class E, class T>
+std::vector<T> chosen_values(View<E, const T> values, const ConstantArray<Index>& entities) {
+  std::vector<T> chosen;
+  for (const Index i : entities.host()) chosen.push_back(values[Id<E>(i)]);
+  return chosen;
 }
 
 std::string text(Vector3 x) {
@@ -128,9 +129,12 @@ Real weighted_sum(const Domain& domain, const std::vector<Real>& weights, const 
 
 }  // namespace
 
-int components(const FieldSnapshot& field) {
-  return visit_values(
-      field, [](const auto& values) { return std::is_convertible_v<decltype(values), CellVectors> ? 3 : 1; });
+FieldSample sample(const FieldSnapshot& field, const ChosenCells& chosen) {
+  return std::visit(
+      Overloaded{
+          [&](NodeScalars values) -> FieldSample { return NodeSample{chosen_values(values, chosen.nodes)}; },
+          [&](const auto& values) -> FieldSample { return chosen_values(values, chosen.cells); }},
+      field);
 }
 
 PointSampler::PointSampler(const PointLocator& locator, std::vector<Vector3> points)
@@ -151,6 +155,13 @@ PointSampler::PointSampler(const PointLocator& locator, std::vector<Vector3> poi
     inside_.push_back(lowest[k] <= 0 && std::isfinite(lowest[k]));
     if (own[k] != lowest[k]) places_[k].reset();  // another rank's cell comes first
   }
+  std::vector<Index> cells, nodes;
+  for (const auto& place : places_) {
+    if (!place) continue;
+    cells.push_back(place->cell.value());
+    for (const auto [node, weight] : place->weights) nodes.push_back(node.value());
+  }
+  cells_ = {ConstantArray<Index>(std::move(cells)), ConstantArray<Index>(std::move(nodes))};
 }
 
 PointSampler PointSampler::at_points(const PointLocator& locator, const std::string& monitor,
@@ -182,17 +193,22 @@ PointSampler PointSampler::on_line(const PointLocator& locator, const std::strin
   return sampler;
 }
 
-std::vector<Real> PointSampler::operator()(const FieldSnapshot& field) const {
-  const std::size_t count = at(components(field));
+std::vector<Real> PointSampler::operator()(const FieldSample& field) const {
   std::vector<Real> values;
+  std::size_t count = 0;
   std::visit(
-      [&](const auto& snapshot) {
+      [&](const auto& sample) {
+        using Value = decltype(at_place(sample, std::declval<PlaceInSample>()));
+        count = std::is_same_v<Value, Vector3> ? 3 : 1;
+        std::size_t cell = 0, node = 0;
         for (std::size_t k = 0; k < places_.size(); ++k) {
-          if (places_[k]) {
-            append(values, at_place(snapshot, *places_[k], offsets_[k]));
-          } else {
-            values.insert(values.end(), count, 0);  // another rank's
+          if (!places_[k]) {
+            append(values, Value{});  // another rank's
+            continue;
           }
+          append(values, at_place(sample, {*places_[k], offsets_[k], cell, node}));
+          ++cell;
+          node += places_[k]->weights.size();
         }
       },
       field);
@@ -214,18 +230,19 @@ std::vector<Extrema> extrema(const Mesh& mesh, const FieldSnapshot& field) {
   const auto over_cells = [&](const auto& value) {
     return extrema_over<Cell>(mesh.domain(), value, [&](Id<Cell> c) { return centroid[c]; });
   };
-  return visit_values(field, Overloaded{[&](NodeScalars values) -> std::vector<Extrema> {
-                                          return {over_nodes([&](Id<Node> n) { return values[n]; })};
-                                        },
-                                        [&](CellScalars values) -> std::vector<Extrema> {
-                                          return {over_cells([&](Id<Cell> c) { return values[c]; })};
-                                        },
-                                        [&](CellVectors values) -> std::vector<Extrema> {
-                                          return {over_cells([&](Id<Cell> c) { return values[c].x; }),
-                                                  over_cells([&](Id<Cell> c) { return values[c].y; }),
-                                                  over_cells([&](Id<Cell> c) { return values[c].z; }),
-                                                  over_cells([&](Id<Cell> c) { return norm(values[c]); })};
-                                        }});
+  return std::visit(Overloaded{[&](NodeScalars values) -> std::vector<Extrema> {
+                                 return {over_nodes([&](Id<Node> n) { return values[n]; })};
+                               },
+                               [&](CellScalars values) -> std::vector<Extrema> {
+                                 return {over_cells([&](Id<Cell> c) { return values[c]; })};
+                               },
+                               [&](CellVectors values) -> std::vector<Extrema> {
+                                 return {over_cells([&](Id<Cell> c) { return values[c].x; }),
+                                         over_cells([&](Id<Cell> c) { return values[c].y; }),
+                                         over_cells([&](Id<Cell> c) { return values[c].z; }),
+                                         over_cells([&](Id<Cell> c) { return norm(values[c]); })};
+                               }},
+                    field);
 }
 
 VolumeAverage::VolumeAverage(const Mesh& mesh, const std::string& monitor,
@@ -256,19 +273,20 @@ std::vector<Real> VolumeAverage::operator()(const FieldSnapshot& field) const {
   const auto over_cells = [&](const auto& value) {
     return weighted_sum<Cell>(mesh_.domain(), cell_volumes_, value) / volume_;
   };
-  return visit_values(field, Overloaded{[&](NodeScalars values) -> std::vector<Real> {
-                                          return {weighted_sum<Node>(mesh_.domain(), node_volumes_,
-                                                                     [=](Id<Node> n) { return values[n]; }) /
-                                                  volume_};
-                                        },
-                                        [&](CellScalars values) -> std::vector<Real> {
-                                          return {over_cells([=](Id<Cell> c) { return values[c]; })};
-                                        },
-                                        [&](CellVectors values) -> std::vector<Real> {
-                                          return {over_cells([=](Id<Cell> c) { return values[c].x; }),
-                                                  over_cells([=](Id<Cell> c) { return values[c].y; }),
-                                                  over_cells([=](Id<Cell> c) { return values[c].z; })};
-                                        }});
+  return std::visit(Overloaded{[&](NodeScalars values) -> std::vector<Real> {
+                                 return {weighted_sum<Node>(mesh_.domain(), node_volumes_,
+                                                            [=](Id<Node> n) { return values[n]; }) /
+                                         volume_};
+                               },
+                               [&](CellScalars values) -> std::vector<Real> {
+                                 return {over_cells([=](Id<Cell> c) { return values[c]; })};
+                               },
+                               [&](CellVectors values) -> std::vector<Real> {
+                                 return {over_cells([=](Id<Cell> c) { return values[c].x; }),
+                                         over_cells([=](Id<Cell> c) { return values[c].y; }),
+                                         over_cells([=](Id<Cell> c) { return values[c].z; })};
+                               }},
+                    field);
 }
 
 }  // namespace curlew

@@ -13,26 +13,36 @@
 
 namespace curlew {
 
-/// A field that is linear within each cell: the value at its centroid, and the gradient there. Second order
-/// at any point.
-template <class Value, class Gradient>
-struct LinearInCells {
-  View<Cell, const Value> value;
-  View<Cell, const Gradient> gradient;
+/// The values of a field at one time, on the host: a scalar at the nodes, or a scalar or vector in the cells.
+using FieldSnapshot = std::variant<View<Node, const Real>, View<Cell, const Vector3>, View<Cell, const Real>>;
+
+/// A list of cells and of their nodes, cell by cell in the order of nodes_of_cell: where values are taken
+/// from a device, of which nothing else is copied.
+struct ChosenCells {
+  ConstantArray<Index> cells, nodes;
 };
-using LinearCellScalars = LinearInCells<Real, Vector3>;
-using LinearCellVectors = LinearInCells<Vector3, Tensor3>;
 
-/// The values of a field at one time, on the host: a scalar at the nodes, or a scalar or vector in the cells,
-/// constant there or with its gradient.
-using FieldSnapshot = std::variant<View<Node, const Real>, View<Cell, const Vector3>, View<Cell, const Real>,
-                                   LinearCellScalars, LinearCellVectors>;
+/// A scalar at the nodes of chosen cells, one value for each entry of ChosenCells::nodes.
+struct NodeSample {
+  std::vector<Real> value;
+};
+/// A field that is linear within each of the chosen cells: the value at its centroid, and the gradient there.
+/// Second order at any point.
+template <class Value, class Gradient>
+struct LinearCellSample {
+  std::vector<Value> value;
+  std::vector<Gradient> gradient;
+};
+/// The values of a field in chosen cells, on the host: at their nodes, or one for each cell, constant there
+/// or with its gradient.
+using FieldSample = std::variant<NodeSample, std::vector<Vector3>, std::vector<Real>,
+                                 LinearCellSample<Real, Vector3>, LinearCellSample<Vector3, Tensor3>>;
 
-/// 1 for a scalar, 3 for a vector.
-int components(const FieldSnapshot& field);
+/// Of a field that the host has.
+FieldSample sample(const FieldSnapshot& field, const ChosenCells& chosen);
 
-// On a mesh divided among ranks all of the following is done by all ranks together, from views that hold the
-// values of ghosts too; every rank gets the results of one rank, to the bit.
+// On a mesh divided among ranks all of the following is done by all ranks together, from values that hold at
+// ghosts too; every rank gets the results of one rank, to the bit.
 
 /// Fields at points: node values interpolated as NodeInterpolation says, cell values those of the cell that
 /// holds the point, with the gradient times the distance from its centroid where there is one.
@@ -47,8 +57,11 @@ class PointSampler {
                               Vector3 to, std::int64_t count);
 
   const std::vector<Vector3>& points() const { return points_; }
-  /// Point by point, all components each; not-a-number at points outside the mesh.
-  std::vector<Real> operator()(const FieldSnapshot& field) const;
+  /// Of this rank, those that points lie in.
+  const ChosenCells& cells() const { return cells_; }
+  /// Point by point, all components each, from the values in cells(); not-a-number at points outside the
+  /// mesh.
+  std::vector<Real> operator()(const FieldSample& field) const;
 
  private:
   PointSampler(const PointLocator& locator, std::vector<Vector3> points);
@@ -57,6 +70,7 @@ class PointSampler {
   std::vector<bool> inside_;                              // whether the point is in the mesh
   std::vector<std::optional<NodeInterpolation>> places_;  // of the points in cells of this rank
   std::vector<Vector3> offsets_;                          // from the centroid of the point's cell [m]
+  ChosenCells cells_;                                     // one for each of the places
   std::shared_ptr<const Communicator> communicator_;
 };
 

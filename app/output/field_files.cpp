@@ -68,10 +68,6 @@ class SharedFields {
     if (domain.communicator().ranks() > 1) mine = kept(in_slabs<E>(domain, mine));
     (std::is_same_v<E, Node> ? nodes_ : cells_).emplace_back(name, mine);
   }
-  template <class Value, class Gradient>
-  void add(const std::string& name, const LinearInCells<Value, Gradient>& field) {
-    add(name, field.value);
-  }
 
   std::span<const Real> kept(std::vector<Real> values) { return scalars_.emplace_back(std::move(values)); }
   std::span<const Vector3> kept(std::vector<Vector3> values) {

@@ -87,17 +87,7 @@ void cut_tetrahedron(const std::array<ShownPoint, 4>& corners, const AxisPlane& 
 }  // namespace
 
 ShownField::ShownField(const Mesh& mesh, const FieldSnapshot& values)
-    : mesh_(mesh), positions_(mesh.geometry().node_positions(MemorySpace::Host)) {
-  std::visit(
-      [&](const auto& field) {
-        if constexpr (requires { field.gradient; }) {
-          values_ = field.value;
-        } else {
-          values_ = field;
-        }
-      },
-      values);
-}
+    : mesh_(mesh), positions_(mesh.geometry().node_positions(MemorySpace::Host)), values_(values) {}
 
 Real ShownField::in_cell(Id<Cell> c) const {
   if (const auto* scalars = std::get_if<View<Cell, const Real>>(&values_)) return (*scalars)[c];

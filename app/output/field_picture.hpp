@@ -38,7 +38,7 @@ class ShownField {
 
   const Mesh& mesh_;
   View<Node, const Vector3> positions_;
-  std::variant<View<Node, const Real>, View<Cell, const Real>, View<Cell, const Vector3>> values_;
+  FieldSnapshot values_;
 };
 
 /// The plane x = offset, y = offset or z = offset.

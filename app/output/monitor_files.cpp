@@ -30,11 +30,11 @@ struct Table {
 };
 
 /// Point by point its position, if asked for, and its values of all fields.
-std::vector<double> sample(const PointSampler& sampler, const std::vector<FieldDescription>& fields,
-                           bool with_positions, Snapshot& snapshot) {
+std::vector<double> at_points(const PointSampler& sampler, const std::vector<FieldDescription>& fields,
+                              bool with_positions, Snapshot& snapshot) {
   std::vector<std::vector<Real>> samples;
   for (const FieldDescription& field : fields)
-    samples.push_back(sampler(snapshot.field_at_points(field.name)));
+    samples.push_back(sampler(snapshot.field_in(field.name, sampler.cells())));
   std::vector<double> values;
   for (std::size_t k = 0; k < sampler.points().size(); ++k) {
     const Vector3 x = sampler.points()[k];
@@ -62,7 +62,7 @@ class TableMaker {
       }
     }
     table.values = [sampler = PointSampler::at_points(locator(), name, probe.points), fields = probe.fields](
-                       Snapshot& snapshot) { return sample(sampler, fields, false, snapshot); };
+                       Snapshot& snapshot) { return at_points(sampler, fields, false, snapshot); };
     return table;
   }
 
@@ -72,7 +72,7 @@ class TableMaker {
       append(table.columns, field_columns(field.name, field.unit, field.components));
     table.values = [sampler = PointSampler::on_line(locator(), name, line.from, line.to, line.count),
                     fields = line.fields](Snapshot& snapshot) {
-      return sample(sampler, fields, true, snapshot);
+      return at_points(sampler, fields, true, snapshot);
     };
     return table;
   }

@@ -23,8 +23,10 @@ class Snapshot {
   virtual ~Snapshot() = default;
   /// A field that the model offers, on the host; of a rank's part of a mesh with its ghosts.
   virtual FieldSnapshot field(const std::string& name) = 0;
-  /// The same with all that makes it better at points.
-  virtual FieldSnapshot field_at_points(const std::string& name) { return field(name); }
+  /// The same in some cells that the rank owns, with all that makes it better at points of these.
+  virtual FieldSample field_in(const std::string& name, const ChosenCells& cells) {
+    return sample(field(name), cells);
+  }
   /// The model's flow out of the domain, one number per patch of the mesh.
   virtual std::span<const Real> patch_flows() = 0;
 };

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "app/failure.hpp"
+#include "kernels/chosen_values.hpp"
 #include "kernels/error.hpp"
 #include "kernels/reduction.hpp"
 #include "kernels/vector_kernels.hpp"
@@ -48,6 +49,13 @@ struct DistanceOnFace {
   CURLEW_HOST_DEVICE Real operator()(Id<Face> f) const { return norm(v[f] - w[f]); }
 };
 
+struct PascalOnCell {
+  Real density;
+  View<Cell, const Real> pressure;  // over density [m2/s2]
+  View<Cell, Real> scaled;          // [Pa]
+  CURLEW_HOST_DEVICE void operator()(Id<Cell> c) const { scaled[c] = density * pressure[c]; }
+};
+
 /// The present state of a flow on the host; fields are made when first asked for.
 class PresentFlow final : public FlowSnapshot {
  public:
@@ -57,25 +65,32 @@ class PresentFlow final : public FlowSnapshot {
       : flow_(flow), averages_(averages), centroid_velocity_(centroid_velocity) {}
 
   FieldSnapshot field(const std::string& name) override {
-    if (const auto known = fields_.find(name); known != fields_.end()) return view(known->second);
-    return view(fields_.emplace(name, make(name)).first->second);
+    if (name == "streamfunction") {
+      if (!streamfunction_) streamfunction_ = streamfunction(flow_.mesh(), flow_.flux().to_host());
+      return View<Node, const Real>(streamfunction_->data(), static_cast<Index>(streamfunction_->size()));
+    }
+    auto known = fields_.find(name);
+    if (known == fields_.end()) {
+      const auto whole = [](const auto& field) { return field.to_host(); };
+      known = fields_.emplace(name, is_of_walls(name) ? make_of_walls(name) : make(name, whole)).first;
+    }
+    return std::visit([](const auto& values) { return view(values); }, known->second);
   }
 
-  FieldSnapshot field_at_points(const std::string& name) override {
-    const FieldSnapshot values = field(name);
+  FieldSample field_in(const std::string& name, const ChosenCells& chosen) override {
+    if (name == "streamfunction" || is_of_walls(name)) return sample(field(name), chosen);
+    const auto in_cells = [&](const auto& field) { return values_at(field, chosen.cells); };
     if (name == "velocity") {
-      if (velocity_gradient_.empty()) velocity_gradient_ = gradient(flow_.face_velocity()).to_host();
-      return LinearCellVectors{std::get<View<Cell, const Vector3>>(values), view(velocity_gradient_)};
+      const Field<Face, Vector3>& on_faces = flow_.face_velocity();
+      return LinearCellSample<Vector3, Tensor3>{in_cells(at_centroids(on_faces)),
+                                                in_cells(gradient(on_faces))};
     }
     if (name == "pressure") {
-      const auto pressure = std::get<View<Cell, const Real>>(values);
-      if (pressure_gradient_.empty()) {
-        pressure_gradient_ = least_squares_gradient(
-            flow_.mesh(), {pressure.data(), at(flow_.mesh().topology().cells().size())});
-      }
-      return LinearCellScalars{pressure, view(pressure_gradient_)};
+      const DualCochain<Cell> pressure = in_pascal(flow_.pressure());
+      return LinearCellSample<Real, Vector3>{
+          in_cells(pressure), least_squares_gradient(flow_.mesh(), pressure, chosen.cells.host())};
     }
-    return values;
+    return std::visit([](auto values) -> FieldSample { return values; }, make(name, in_cells));
   }
 
   std::span<const Real> patch_flows() override {
@@ -118,36 +133,26 @@ class PresentFlow final : public FlowSnapshot {
     return *forces_of_flow_;
   }
 
-  struct NodeValues {
-    std::vector<Real> values;
-  };
-  using Values = std::variant<NodeValues, std::vector<Real>, std::vector<Vector3>>;
+  using CellValues = std::variant<std::vector<Real>, std::vector<Vector3>>;
 
   template <class T>
-  static View<Cell, const T> view(const std::vector<T>& values) {
+  static FieldSnapshot view(const std::vector<T>& values) {
     return View<Cell, const T>(values.data(), static_cast<Index>(values.size()));
-  }
-  static FieldSnapshot view(const Values& values) {
-    if (const auto* at_nodes = std::get_if<NodeValues>(&values)) {
-      return View<Node, const Real>(at_nodes->values.data(), static_cast<Index>(at_nodes->values.size()));
-    }
-    if (const auto* scalars = std::get_if<std::vector<Real>>(&values)) return view(*scalars);
-    return view(std::get<std::vector<Vector3>>(values));
   }
 
   Field<Cell, Tensor3> gradient(const Field<Face, Vector3>& face_velocity) const {
     return velocity_gradient(flow_.mesh(), face_velocity);
   }
 
-  std::vector<Vector3> at_centroids(const Field<Face, Vector3>& face_velocity) const {
+  Field<Cell, Vector3> at_centroids(const Field<Face, Vector3>& face_velocity) const {
     if (!centroid_velocity_) centroid_velocity_.emplace(face_velocity.executor(), flow_.mesh());
-    return (*centroid_velocity_)(face_velocity).to_host();
+    return (*centroid_velocity_)(face_velocity);
   }
 
-  std::vector<Real> in_pascal(const DualCochain<Cell>& pressure) {
-    std::vector<Real> values = pressure.to_host();
-    for (Real& p : values) p *= density();
-    return values;
+  DualCochain<Cell> in_pascal(const DualCochain<Cell>& pressure) {
+    DualCochain<Cell> scaled(pressure.executor(), pressure.extent(), pressure.name(), "Pa");
+    for_each(scaled.executor(), scaled.range(), PascalOnCell{density(), pressure.view(), scaled.view()});
+    return scaled;
   }
 
   /// Means are no numbers before there is anything to average.
@@ -160,27 +165,28 @@ class PresentFlow final : public FlowSnapshot {
     return means;
   }
 
-  Values make(const std::string& name) {
-    const Mesh& mesh = flow_.mesh();
-    if (name == "velocity") return at_centroids(flow_.face_velocity());
-    if (name == "pressure") return in_pascal(flow_.pressure());
-    if (name == "vorticity") return vorticity(gradient(flow_.face_velocity())).to_host();
-    if (name == "q_criterion") return q_criterion(gradient(flow_.face_velocity())).to_host();
-    if (name == "divergence") return divergence(mesh, flow_.flux()).to_host();
-    if (name == "wall_shear_stress" || name == "y_plus") {
-      WallFriction friction = wall_friction(mesh, flow_.settings(), forces_of_flow());
-      if (name == "y_plus") return std::move(friction.y_plus);
-      return std::move(friction.shear_stress);
-    }
-    if (name == "streamfunction") return NodeValues{streamfunction(mesh, flow_.flux().to_host())};
+  /// Whether a field is made on the host, of the forces on walls.
+  static bool is_of_walls(const std::string& name) { return name == "wall_shear_stress" || name == "y_plus"; }
+  CellValues make_of_walls(const std::string& name) {
+    WallFriction friction = wall_friction(flow_.mesh(), flow_.settings(), forces_of_flow());
+    if (name == "y_plus") return std::move(friction.y_plus);
+    return std::move(friction.shear_stress);
+  }
+  /// What `take` takes to the host of a field that the executor has.
+  template <class Take>
+  CellValues make(const std::string& name, const Take& take) {
+    if (name == "velocity") return take(at_centroids(flow_.face_velocity()));
+    if (name == "pressure") return take(in_pascal(flow_.pressure()));
+    if (name == "vorticity") return take(vorticity(gradient(flow_.face_velocity())));
+    if (name == "q_criterion") return take(q_criterion(gradient(flow_.face_velocity())));
+    if (name == "divergence") return take(divergence(flow_.mesh(), flow_.flux()));
     for (const auto& average : averages_) {
       if (name == average.name + "_velocity")
-        return nan_before_its_begin(average, at_centroids(average.face_velocity.mean()));
+        return nan_before_its_begin(average, take(at_centroids(average.face_velocity.mean())));
       if (name == average.name + "_pressure")
-        return nan_before_its_begin(average, in_pascal(average.pressure.mean()));
-      if (name == average.name + "_vorticity") {
-        return nan_before_its_begin(average, vorticity(gradient(average.face_velocity.mean())).to_host());
-      }
+        return nan_before_its_begin(average, take(in_pascal(average.pressure.mean())));
+      if (name == average.name + "_vorticity")
+        return nan_before_its_begin(average, take(vorticity(gradient(average.face_velocity.mean()))));
     }
     throw Error("a flow has no field '" + name + "'");
   }
@@ -188,10 +194,9 @@ class PresentFlow final : public FlowSnapshot {
   const IncompressibleFlow& flow_;
   const std::vector<FlowSimulation::FlowAverage>& averages_;
   std::optional<CentroidVelocity>& centroid_velocity_;
-  std::map<std::string, Values> fields_;
-  std::vector<Tensor3> velocity_gradient_;  // [1/s]
-  std::vector<Vector3> pressure_gradient_;  // [Pa/m]
-  std::vector<Real> patch_flows_;           // [m3/s]
+  std::map<std::string, CellValues> fields_;
+  std::optional<std::vector<Real>> streamfunction_;  // [m2/s]
+  std::vector<Real> patch_flows_;                    // [m3/s]
   std::optional<IncompressibleFlow::BoundaryForces> forces_of_flow_, forces_;
 };
 

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "kernels/chosen_values.hpp"
 #include "kernels/error.hpp"
 #include "mesh/parallel/exchange.hpp"
 #include "operators/cell_gradient.hpp"
@@ -40,30 +41,41 @@ class HeatSnapshot final : public Snapshot {
   HeatSnapshot(const Mesh& mesh, const HeatDiffusion& heat) : mesh_(mesh), heat_(heat) {}
 
   FieldSnapshot field(const std::string& name) override {
-    if (temperature_.empty()) {
-      exchange_ghosts(mesh_.domain(), heat_.temperature());
-      temperature_ = heat_.temperature().to_host();
-    }
+    if (temperature_.empty()) temperature_ = temperature().to_host();
     if (name == "temperature") {
       return View<Node, const Real>(temperature_.data(), static_cast<Index>(temperature_.size()));
     }
-    const std::vector<Vector3>& vectors = name == "gradient" ? gradient() : heat_flux_;
+    if (gradient_.empty()) gradient_ = cell_gradients(mesh_, temperature_);
     if (name == "heat_flux" && heat_flux_.empty()) {
-      heat_flux_ = gradient();
+      heat_flux_ = gradient_;
       for (std::size_t c = 0; c < heat_flux_.size(); ++c) heat_flux_[c] *= -heat_.conductivity()[c];
     }
+    const std::vector<Vector3>& vectors = name == "gradient" ? gradient_ : heat_flux_;
     return View<Cell, const Vector3>(vectors.data(), static_cast<Index>(vectors.size()));
+  }
+  FieldSample field_in(const std::string& name, const ChosenCells& cells) override {
+    std::vector<Real> at_corners = values_at(temperature(), cells.nodes);
+    if (name == "temperature") return NodeSample{std::move(at_corners)};
+    std::vector<Vector3> vectors = cell_gradients(mesh_, cells.cells.host(), at_corners);
+    if (name == "heat_flux") {
+      for (std::size_t k = 0; k < vectors.size(); ++k)
+        vectors[k] *= -heat_.conductivity()[at(cells.cells[k])];
+    }
+    return vectors;
   }
   std::span<const Real> patch_flows() override { return heat_.balance().outflow; }
 
  private:
-  const std::vector<Vector3>& gradient() {
-    if (gradient_.empty()) gradient_ = cell_gradients(mesh_, temperature_);
-    return gradient_;
+  /// With the values of ghosts.
+  const PrimalCochain<Node>& temperature() {
+    if (!has_ghosts_) exchange_ghosts(mesh_.domain(), heat_.temperature());
+    has_ghosts_ = true;
+    return heat_.temperature();
   }
 
   const Mesh& mesh_;
   const HeatDiffusion& heat_;
+  bool has_ghosts_ = false;
   std::vector<Real> temperature_;              // [K]
   std::vector<Vector3> gradient_, heat_flux_;  // [K/m], [W/m2]
 };

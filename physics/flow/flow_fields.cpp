@@ -9,8 +9,8 @@
 #include <numeric>
 #include <optional>
 
+#include "kernels/chosen_values.hpp"
 #include "kernels/for_each.hpp"
-#include "kernels/parallel.hpp"
 #include "mesh/parallel/exchange.hpp"
 #include "mesh/parallel/gather.hpp"
 #include "mesh/parallel/gathered_topology.hpp"
@@ -121,33 +121,48 @@ class Rings {
   std::size_t last_ring_ = 0;  // where it starts
 };
 
-Vector3 least_squares_gradient(const Mesh& mesh, std::span<const Real> values, Id<Cell> c) {
-  constexpr int most_rings = 3;
-  constexpr Real well_spanned = 1e-2, unknown = 1e-12;  // eigenvalues relative to the largest
-  Rings rings(mesh, c);
-  Eigen::Matrix3d matrix = Eigen::Matrix3d::Zero();
-  Eigen::Vector3d rhs = Eigen::Vector3d::Zero();
+/// The cells that the gradient of a cell is made of, and how.
+struct LeastSquares {
+  std::vector<Index> cells;           // the cell itself first
+  std::vector<Eigen::Vector3d> arms;  // to each of the others [m]
   Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d> solver;
-  for (int ring = 0; ring < most_rings; ++ring) {
-    for (const auto& [other, offset] : rings.grow()) {
-      const Eigen::Vector3d arm(offset.x, offset.y, offset.z);
-      const Real weight = 1 / arm.squaredNorm();
-      matrix += weight * arm * arm.transpose();
-      rhs += (weight * (values[at(other.value())] - values[at(c.value())])) * arm;
+
+  static Real weight(const Eigen::Vector3d& arm) { return 1 / arm.squaredNorm(); }
+
+  LeastSquares(const Mesh& mesh, Id<Cell> c) : cells{c.value()} {
+    constexpr int most_rings = 3;
+    constexpr Real well_spanned = 1e-2;  // an eigenvalue relative to the largest
+    Rings rings(mesh, c);
+    Eigen::Matrix3d matrix = Eigen::Matrix3d::Zero();
+    for (int ring = 0; ring < most_rings; ++ring) {
+      for (const auto& [other, offset] : rings.grow()) {
+        const Eigen::Vector3d arm(offset.x, offset.y, offset.z);
+        matrix += weight(arm) * arm * arm.transpose();
+        cells.push_back(other.value());
+        arms.push_back(arm);
+      }
+      solver.compute(matrix);
+      // Ascending; in two dimensions the first is zero.
+      if (solver.eigenvalues()(3 - mesh.topology().dimension()) > well_spanned * solver.eigenvalues()(2))
+        break;
     }
-    solver.compute(matrix);
-    // Ascending; in two dimensions the first is zero.
-    if (solver.eigenvalues()(3 - mesh.topology().dimension()) > well_spanned * solver.eigenvalues()(2)) break;
   }
-  Eigen::Vector3d gradient = Eigen::Vector3d::Zero();
-  for (int k = 0; k < 3; ++k) {
-    const Real eigenvalue = solver.eigenvalues()(k);
-    const Eigen::Vector3d direction = solver.eigenvectors().col(k);
-    if (eigenvalue > unknown * solver.eigenvalues()(2))
-      gradient += (direction.dot(rhs) / eigenvalue) * direction;
+
+  /// `values`: one per entry of cells.
+  Vector3 gradient(std::span<const Real> values) const {
+    constexpr Real unknown = 1e-12;  // an eigenvalue relative to the largest
+    Eigen::Vector3d rhs = Eigen::Vector3d::Zero(), gradient = Eigen::Vector3d::Zero();
+    for (std::size_t k = 0; k < arms.size(); ++k)
+      rhs += (weight(arms[k]) * (values[k + 1] - values[0])) * arms[k];
+    for (int k = 0; k < 3; ++k) {
+      const Real eigenvalue = solver.eigenvalues()(k);
+      const Eigen::Vector3d direction = solver.eigenvectors().col(k);
+      if (eigenvalue > unknown * solver.eigenvalues()(2))
+        gradient += (direction.dot(rhs) / eigenvalue) * direction;
+    }
+    return {gradient.x(), gradient.y(), gradient.z()};
   }
-  return {gradient.x(), gradient.y(), gradient.z()};
-}
+};
 
 /// Nodes by y, then x.
 std::vector<Index> nodes_from_below(std::span<const Vector3> position) {
@@ -277,14 +292,24 @@ Field<Cell, Real> divergence(const Mesh& mesh, const PrimalCochain<Face>& flux) 
   return result;
 }
 
-std::vector<Vector3> least_squares_gradient(const Mesh& mesh, std::span<const Real> cell_values) {
-  REQUIRE(cell_values.size() == at(mesh.topology().cells().size()),
+std::vector<Vector3> least_squares_gradient(const Mesh& mesh, const DualCochain<Cell>& values,
+                                            std::span<const Index> cells) {
+  REQUIRE(values.size() == mesh.topology().cells().size(),
           fmt::format("the mesh has {} cells, got {} values to take the gradient of",
-                      mesh.topology().cells().size(), cell_values.size()));
-  std::vector<Vector3> gradients(cell_values.size());
-  parallel_for(gradients.size(), [&](std::size_t c) {
-    gradients[c] = least_squares_gradient(mesh, cell_values, Id<Cell>(static_cast<Index>(c)));
-  });
+                      mesh.topology().cells().size(), values.size()));
+  std::vector<LeastSquares> of_cells;
+  std::vector<Index> needed;
+  for (const Index c : cells) {
+    const LeastSquares& last = of_cells.emplace_back(mesh, Id<Cell>(c));
+    needed.insert(needed.end(), last.cells.begin(), last.cells.end());
+  }
+  const std::vector<Real> chosen = values_at(values, ConstantArray<Index>(std::move(needed)));
+  std::vector<Vector3> gradients;
+  std::size_t first = 0;
+  for (const LeastSquares& cell : of_cells) {
+    gradients.push_back(cell.gradient(std::span(chosen).subspan(first)));
+    first += cell.cells.size();
+  }
   return gradients;
 }
 

@@ -10,7 +10,8 @@
 namespace curlew {
 
 /// What users see of a flow, made from its unknowns at output times: hence every function allocates its
-/// result. Those of fields run on the executor of their argument, those of spans on the host.
+/// result. Those of fields run on the executor of their argument if nothing else is said, those of spans on
+/// the host.
 ///
 /// On a divided mesh all ranks call them together, and results hold at ghosts too where nothing else is said.
 /// Spans must be right at ghosts.
@@ -33,12 +34,14 @@ Field<Cell, Real> q_criterion(const Field<Cell, Tensor3>& velocity_gradient);
 /// Net outflow of each cell per volume, D U / V [1/s]. Throws Error unless there is one flux per face.
 Field<Cell, Real> divergence(const Mesh& mesh, const PrimalCochain<Face>& flux);
 
-/// Gradient of a value per cell [unit of the values / m], with which it becomes second order at points: least
-/// squares over the cells across the faces, and where these do not span the space (in corners) those across
-/// theirs that share a node with the cell, up to three rings; of what no cell tells the component is zero.
-/// Weighted by the inverse squared distance. On a divided mesh without meaning at ghosts. Exact for linear
-/// fields. Throws Error unless there is one value per cell.
-std::vector<Vector3> least_squares_gradient(const Mesh& mesh, std::span<const Real> cell_values);
+/// Gradient in some cells of a value per cell [unit of the values / m], with which it becomes second order at
+/// points: least squares over the cells across the faces, and where these do not span the space (in corners)
+/// those across theirs that share a node with the cell, up to three rings; of what no cell tells the
+/// component is zero. Weighted by the inverse squared distance. Exact for linear fields. `cells`: of a rank's
+/// own. Only the values that it is made of are copied to the host. Throws Error unless there is one value per
+/// cell of the mesh.
+std::vector<Vector3> least_squares_gradient(const Mesh& mesh, const DualCochain<Cell>& values,
+                                            std::span<const Index> cells);
 
 /// Friction on walls, seen in the cells next to them: means over a cell's wall faces by area, zero in cells
 /// that touch no wall and in ghosts.

@@ -6,6 +6,7 @@
 
 #include "app/case/load_case.hpp"
 #include "app/files/mesh_file.hpp"
+#include "kernels/memory_use.hpp"
 #include "mesh/box.hpp"
 #include "tests/app/output_directory.hpp"
 #include "tests/kernels/backends.hpp"
@@ -138,6 +139,38 @@ TEST(Run, writes_the_same_tables_on_every_backend) {
     EXPECT_GE(expected.size(), 5u) << model;
     for (const Executor& executor : backends_beside_serial())
       EXPECT_EQ(tables_of(executor, loaded), expected) << model << " " << executor.name();
+  }
+}
+
+TEST(Run, copies_from_a_device_what_probes_need_however_large_the_mesh_is) {
+  const std::vector<std::string> of_heat{"temperature", "gradient", "heat_flux"},
+      of_flow{"velocity",   "pressure",      "vorticity",    "q_criterion",
+              "divergence", "mean_velocity", "mean_pressure"};
+  for (const auto& [model, fields] :
+       {std::pair("heat-diffusion", of_heat), {"classical-fractional-step", of_flow}}) {
+    std::map<std::string, std::size_t> copied;  // by field, of the coarser mesh [bytes]
+    for (const Index cells : {9, 27}) {
+      const OutputDirectory folder;
+      write_mesh_file(folder / "box.h5", make_box(CellType::Quadrilateral, {cells, cells, 1}));
+      write_text(folder / "case.toml", model == std::string("heat-diffusion")
+                                           ? heat_case
+                                           : flow_case + fmt::format("[model]\ntype = \"{}\"\n", model));
+      const LoadedCase loaded = load_case(folder / "case.toml", {});
+      const auto run = make_simulation(Executor::debug_device(), loaded);
+      run->start();
+      run->advance();
+      const auto snapshot = run->snapshot();
+      const PointSampler sampler =
+          PointSampler::at_points(PointLocator(run->mesh()), "p", {{0.5, 0.5, 0}, {0.3, 0.4, 0}});
+      for (const std::string& field : fields) {
+        snapshot->field_in(field, sampler.cells());  // has sent what it needs
+        const std::size_t before = debug_device_copies().to_host;
+        snapshot->field_in(field, sampler.cells());
+        const std::size_t bytes = debug_device_copies().to_host - before;
+        EXPECT_GT(bytes, 0u) << field;
+        EXPECT_EQ(copied.emplace(field, bytes).first->second, bytes) << field;
+      }
+    }
   }
 }
 

@@ -6,10 +6,12 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <numeric>
 #include <string>
 #include <vector>
 
 #include "physics/flow/centroid_velocity.hpp"
+#include "physics/flow/flow_fields.hpp"
 #include "physics/flow/incompressible_flow.hpp"
 #include "tests/mpi/parted.hpp"
 #include "tests/physics/flow/flow_setup.hpp"
@@ -40,6 +42,13 @@ Index differences(const Parted& mesh, const F& part, const F& whole) {
 
 inline Field<Cell, Vector3> at_centroids(const Mesh& mesh, const IncompressibleFlow& flow) {
   return CentroidVelocity(flow.face_velocity().executor(), mesh)(flow.face_velocity());
+}
+
+/// In the cells that the rank owns.
+inline std::vector<Vector3> pressure_gradients(const IncompressibleFlow& flow) {
+  std::vector<Index> cells(at(flow.mesh().domain().halo<Cell>().owned().size()));
+  std::iota(cells.begin(), cells.end(), 0);
+  return least_squares_gradient(flow.mesh(), flow.pressure(), cells);
 }
 
 /// Unknowns with their ghosts.
