@@ -141,6 +141,23 @@ void require_format_built_in(const std::filesystem::path& file) {
                   extension));
 }
 
+/// Fails for a size at which the geometry has more cells than can be meshed. From some size on Gmsh can no
+/// longer count the points of a curve, and makes none.
+void require_possible_size(const std::filesystem::path& file, const GmshImportOptions& options) {
+  gmsh::vectorpair entities;
+  gmsh::model::getEntities(entities);
+  if (entities.empty()) return;
+  Vector3 low, high;
+  gmsh::model::getBoundingBox(-1, -1, low.x, low.y, low.z, high.x, high.y, high.z);
+  constexpr double most = 1e8;  // side by side
+  const double extent = options.scale * norm(high - low);
+  if (extent > most * options.size)
+    fail_to_import(file,
+                   fmt::format("size is {} m, and the geometry reaches over {:.3g} m: more cells than can be "
+                               "made; a target size of cells in metres is expected",
+                               options.size, extent));
+}
+
 /// Opens the file and, where it is a geometry, meshes it. Afterwards the current Gmsh model holds the mesh.
 /// Returns whether each entity of the model holds the elements of one physical group and has its number.
 bool open_and_mesh(const GmshSession& session, const std::filesystem::path& file, FileKind kind,
@@ -173,6 +190,7 @@ bool open_and_mesh(const GmshSession& session, const std::filesystem::path& file
           : "Correct the geometry, or change the mesh size, so that Gmsh can mesh it";
   if (kind == FileKind::Stl) session.run(file, remedy, [&] { build_stl_volume(options.size > 0); });
   if (options.size > 0) {
+    require_possible_size(file, options);
     const double size = options.size / options.scale;
     gmsh::option::setNumber("Mesh.CharacteristicLengthMin", size);
     gmsh::option::setNumber("Mesh.CharacteristicLengthMax", size);

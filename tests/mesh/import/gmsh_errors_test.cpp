@@ -123,6 +123,15 @@ TEST_F(GmshImport, a_truncated_mesh_is_an_error_or_still_a_mesh) {
   }
 }
 
+TEST_F(GmshImport, a_size_that_no_mesh_can_have_is_refused) {
+  const auto file = write("box.geo", box_script);
+  EXPECT_THAT(import_error(file, {.size = 1e-10}),
+              HasSubstr("size is 1e-10 m, and the geometry reaches over 2.45 m"));
+  EXPECT_THAT(import_error(file, {.scale = 1e-3, .size = 1e-12}), HasSubstr("reaches over 0.00245 m"));
+  EXPECT_EQ(import_error(file, {.scale = 1e-10, .size = 1e-10}), "");
+  EXPECT_THAT(import_error(write("empty.geo", "a = 1;\n"), {.size = 1e-10}), HasSubstr("it has no cells"));
+}
+
 TEST_F(GmshImport, recovers_after_an_error) {
   EXPECT_THAT(import_error(write("bad.geo", "Point(1) = {0, 0")), HasSubstr("syntax error"));
   EXPECT_EQ(import_mesh(write("box.geo", box_script), {.size = 0.5}).region_names.size(), 1u);
