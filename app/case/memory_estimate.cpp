@@ -126,7 +126,8 @@ std::size_t bytes_of(const FlowCase& settings, const Mesh& mesh) {
   std::size_t per_cell = vector + number;    // geometry
   per_cell += 3 * number + number + vector;  // three levels of time; pressure and velocity
   per_cell += 3 * vector;                    // momentum
-  if (upwinds(settings.flow)) per_cell += 2 * vector + tensor;
+  if (upwinds(settings.flow)) per_cell += 2 * vector;
+  if (upwinds_linearly(settings.flow)) per_cell += 2 * tensor;
   per_cell += 11 * number + sizeof(Index);        // projection
   per_cell += number;                             // the method's
   per_cell += number + history * rounded_number;  // its guesses

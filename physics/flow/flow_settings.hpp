@@ -39,7 +39,7 @@ enum class ConvectionScheme {
   Central,       ///< conserves kinetic energy; second order
   Upwind,        ///< first order
   Blended,       ///< central with a share of upwind
-  LinearUpwind,  ///< second order where the flow is resolved, upwind where it is not
+  LinearUpwind,  ///< second order; takes what is not linear from cell to cell
   None           ///< creeping flow
 };
 
@@ -82,6 +82,9 @@ struct FlowSettings {
 /// Whether convection has a part of upwind, which takes fields of its own.
 inline bool upwinds(const FlowSettings& settings) {
   return settings.convection != ConvectionScheme::Central && settings.convection != ConvectionScheme::None;
+}
+inline bool upwinds_linearly(const FlowSettings& settings) {
+  return settings.convection == ConvectionScheme::LinearUpwind;
 }
 
 }  // namespace curlew

@@ -104,10 +104,38 @@ struct ConvectiveForceOnFace {
 /// What upwinding takes through each face: b |U| (v_1 - v_2), with b the share that the scheme asks for.
 struct UpwindJumpOnFace {
   Incidence<Face, Cell> cells_of;
-  Real share;  // negative: by how well the flow is resolved
+  Real share;
   View<Face, const Real> flux;
+  View<Cell, const Vector3> mean;
+  View<Face, Vector3> jump;
+  CURLEW_HOST_DEVICE void operator()(Id<Face> f) const {
+    const auto cells = cells_of[f];
+    if (cells.size() < 2) {
+      jump[f] = Vector3{};
+      return;
+    }
+    const Real carried = flux[f] < 0 ? -flux[f] : flux[f];
+    jump[f] = (share * carried) * (mean[cells[0].id] - mean[cells[1].id]);
+  }
+};
+
+/// Kernel's part: from the centroid of a face's second cell to that of its first one, over the face, since
+/// they may lie at opposite ends of a periodic mesh [m].
+struct PathAcrossFace {
   FaceCentroidsOfCells face_centroid;
-  View<Cell, const Vector3> cell_centroid, mean;
+  View<Cell, const Vector3> cell_centroid;
+  CURLEW_HOST_DEVICE Vector3 operator()(Id<Face> f, Id<Cell> first, Id<Cell> second) const {
+    return (face_centroid(f, -1) - cell_centroid[second]) - (face_centroid(f, 1) - cell_centroid[first]);
+  }
+};
+
+/// What linear upwinding takes through each face: |U| times the mean of J_1 and J_2, with
+/// J_c = v_1 - v_2 - g_c (x_1 - x_2) the jump that is left where cell c's velocity is carried on linearly.
+struct LinearUpwindJumpOnFace {
+  Incidence<Face, Cell> cells_of;
+  View<Face, const Real> flux;
+  PathAcrossFace path;
+  View<Cell, const Vector3> mean;
   View<Cell, const Tensor3> gradient;
   View<Face, Vector3> jump;
   CURLEW_HOST_DEVICE void operator()(Id<Face> f) const {
@@ -117,17 +145,33 @@ struct UpwindJumpOnFace {
       return;
     }
     const Id<Cell> a = cells[0].id, b = cells[1].id;
-    const Vector3 difference = mean[a] - mean[b];
-    Real weight = share;
-    if (share < 0) {
-      const Vector3 path =
-          (face_centroid(f, -1) - cell_centroid[b]) - (face_centroid(f, 1) - cell_centroid[a]);
-      const Vector3 unresolved = difference - Real(0.5) * (gradient[a] * path + gradient[b] * path);
-      const Real whole = dot(difference, difference), part = dot(unresolved, unresolved);
-      weight = part < whole ? std::sqrt(part / whole) : Real(1);
-    }
+    const Vector3 step = path(f, a, b);
     const Real carried = flux[f] < 0 ? -flux[f] : flux[f];
-    jump[f] = (weight * carried) * difference;
+    jump[f] = carried * (mean[a] - mean[b] - Real(0.5) * (gradient[a] * step + gradient[b] * step));
+  }
+};
+
+/// What linear upwinding takes through a cell's gradient: the negative of
+/// sum_f |U|/2 J_c (x_1 - x_2)ᵀ.
+struct JumpMomentOnCell {
+  Incidence<Cell, Face> faces_of;
+  Incidence<Face, Cell> cells_of;
+  View<Face, const Real> flux;
+  PathAcrossFace path;
+  View<Cell, const Vector3> mean;
+  View<Cell, const Tensor3> gradient;
+  View<Cell, Tensor3> moment;
+  CURLEW_HOST_DEVICE void operator()(Id<Cell> c) const {
+    Tensor3 sum{};
+    for (const auto [f, sign] : faces_of[c]) {
+      const auto cells = cells_of[f];
+      if (cells.size() < 2) continue;
+      const Id<Cell> a = cells[0].id, b = cells[1].id;
+      const Vector3 step = path(f, a, b);
+      const Real half = Real(0.5) * (flux[f] < 0 ? flux[f] : -flux[f]);
+      sum += outer(half * (mean[a] - mean[b] - gradient[c] * step), step);
+    }
+    moment[c] = sum;
   }
 };
 
@@ -158,6 +202,21 @@ struct AddUpwindOnFace {
           sign * dot(face_centroid(f, sign) - cell_centroid[c], area[f]) / (dimension * volume[c]);
       sum += weight * outflow[c];
     }
+    force[f] += Real(0.5) * sum;
+  }
+};
+
+/// The force gets half the transpose of the gradient, sum_c moment_c S_f / V_c.
+struct AddLinearUpwindOnFace {
+  Incidence<Face, Cell> cells_of;
+  View<Face, const Vector3> area;
+  View<Cell, const Tensor3> moment;
+  View<Cell, const Real> volume;
+  View<Face, Vector3> force;
+  CURLEW_HOST_DEVICE void operator()(Id<Face> f) const {
+    const Vector3 s = area[f];
+    Vector3 sum{};
+    for (const auto [c, sign] : cells_of[f]) sum += (sign / volume[c]) * (moment[c] * s);
     force[f] += Real(0.5) * sum;
   }
 };
@@ -220,10 +279,10 @@ struct AddNormalPartOnFace {
   }
 };
 
-/// The entities that upwinding needs values on.
+/// The entities of a field that not every scheme needs.
 template <class E>
-Extent upwinded(const Mesh& mesh, const FlowSettings& settings) {
-  return upwinds(settings) ? mesh.domain().extent<E>() : Extent(0);
+Extent extent_if(bool needed, const Mesh& mesh) {
+  return needed ? mesh.domain().extent<E>() : Extent(0);
 }
 
 }  // namespace
@@ -243,13 +302,14 @@ Momentum::Momentum(const Executor& executor, const Mesh& mesh, const FlowSetting
       body_force_(executor, mesh.domain().extent<Cell>(), "body force", "m/s2"),
       outflow_(executor, mesh.domain().extent<Cell>(), "outflow of momentum", "m4/s2"),
       interpolated_(executor, mesh.domain().extent<Cell>(), "interpolated velocity", "m/s"),
-      mean_(executor, upwinded<Cell>(mesh, settings), "mean velocity", "m/s"),
-      gradient_(executor, mean_.extent(), "velocity gradient", "1/s"),
+      mean_(executor, extent_if<Cell>(upwinds(settings), mesh), "mean velocity", "m/s"),
+      gradient_(executor, extent_if<Cell>(upwinds_linearly(settings), mesh), "velocity gradient", "1/s"),
       jump_outflow_(executor, mean_.extent(), "upwind outflow", "m4/s2"),
+      jump_moment_(executor, gradient_.extent(), "upwind moment", "m5/s2"),
       condensed_(executor, mesh.domain().extent<Face>(), "condensed tangential velocity", "m3/s2"),
       handed_on_(executor, mesh.domain().extent<Face>(), "force that is handed on", "m4/s2"),
       displaced_(executor, mesh.domain().extent<Face>(), "displaced velocity", "m/s"),
-      jump_(executor, upwinded<Face>(mesh, settings), "upwind jump", "m4/s2"),
+      jump_(executor, extent_if<Face>(upwinds(settings), mesh), "upwind jump", "m4/s2"),
       circulation_(executor, mesh.domain().extent<Face>(), "circulation", "m2/s2"),
       solver_(executor, mesh, settings, boundaries, mass_, viscous_form_) {}
 
@@ -347,24 +407,40 @@ void Momentum::add_upwind_part(const PrimalCochain<Face>& flux, const FaceVeloci
   const Incidence<Cell, Face> faces_of = faces_of_cell_.view(space);
   const auto cells_of = cells_of_face_.view(space);
   const Real dimension = mesh_.topology().dimension();
-  const Real share = settings_.convection == ConvectionScheme::Upwind    ? Real(1)
-                     : settings_.convection == ConvectionScheme::Blended ? settings_.blend
-                                                                         : Real(-1);
+  const bool linear = upwinds_linearly(settings_);
+  const PathAcrossFace path{face_centroid, cell_centroid};
   for_each(executor_, mean_.range(),
            MeanVelocityOnCell<Incidence<Cell, Face>>{faces_of, dimension, velocity.view(), area,
                                                      face_centroid, cell_centroid, volume, mean_.view()});
-  for_each(executor_, gradient_.range(),
-           VelocityGradientOnCell<Incidence<Cell, Face>>{faces_of, velocity.view(), area, volume,
-                                                         gradient_.view()});
-  for_each(executor_, jump_.range(),
-           UpwindJumpOnFace{cells_of, share, flux.view(), face_centroid, cell_centroid,
-                            std::as_const(mean_).view(), std::as_const(gradient_).view(), jump_.view()});
+  if (linear) {
+    for_each(executor_, gradient_.range(),
+             VelocityGradientOnCell<Incidence<Cell, Face>>{faces_of, velocity.view(), area, volume,
+                                                           gradient_.view()});
+    for_each(executor_, jump_.range(),
+             LinearUpwindJumpOnFace{cells_of, flux.view(), path, std::as_const(mean_).view(),
+                                    std::as_const(gradient_).view(), jump_.view()});
+    for_each(executor_, jump_moment_.range(),
+             JumpMomentOnCell{faces_of, cells_of, flux.view(), path, std::as_const(mean_).view(),
+                              std::as_const(gradient_).view(), jump_moment_.view()});
+  } else {
+    const Real share = settings_.convection == ConvectionScheme::Upwind ? Real(1) : settings_.blend;
+    for_each(executor_, jump_.range(),
+             UpwindJumpOnFace{cells_of, share, flux.view(), std::as_const(mean_).view(), jump_.view()});
+  }
   for_each(executor_, jump_outflow_.range(),
            JumpOutflowOnCell{faces_of, std::as_const(jump_).view(), jump_outflow_.view()});
-  exchange_ghosts(mesh_.domain(), jump_outflow_);
+  if (linear) {
+    exchange_ghosts(mesh_.domain(), jump_outflow_, jump_moment_);
+  } else {
+    exchange_ghosts(mesh_.domain(), jump_outflow_);
+  }
   for_each(executor_, force.range(),
            AddUpwindOnFace{cells_of, dimension, area, face_centroid, cell_centroid,
                            std::as_const(jump_outflow_).view(), volume, force.view()});
+  if (linear) {
+    for_each(executor_, force.range(),
+             AddLinearUpwindOnFace{cells_of, area, std::as_const(jump_moment_).view(), volume, force.view()});
+  }
 }
 
 void Momentum::add_body_force(Real time, Vector3 uniform, DualCochain<Face>& circulation) {

@@ -59,7 +59,10 @@ class Momentum {
   /// kinetic energy is conserved to round-off. An outlet takes W_f = U_f u_1 - max(U_f, 0) F_f: kinetic
   /// energy leaves with the fluid, none enters where it flows back (Braack & Mucha, J. Comput. Math. 32,
   /// 2014). Given inflow adds inflow_correction() to D U F. Upwind schemes add 1/2 Jᵀ diag(b |U|) J F to it,
-  /// J the jump between the mean velocities of two cells: never negative in energy.
+  /// J the jump between the mean velocities of two cells, linear upwinding
+  /// 1/4 [ J_1ᵀ diag(|U|) J_1 + J_2ᵀ diag(|U|) J_2 ] F, J_c the jump that is left where cell c's velocity is
+  /// carried on linearly: never negative in energy. On simplices J_c is a jump of gradients, penalised as by
+  /// Burman & Hansbo, CMAME 193, 2004.
   void convection(const PrimalCochain<Face>& flux, const FaceVelocity& velocity, FaceVelocity& force);
   /// Takes the tangential part, where it is free, from a force f that convection() gave for U, v: f - K x,
   /// K_tt x = f_t. Velocities that follow fluxes feel no difference, v . K x being zero for them. `of_step`:
@@ -123,8 +126,9 @@ class Momentum {
   bool condenses_by_the_way_ = true;             // and what it said
   Field<Cell, Vector3> outflow_, interpolated_;  // D U F [m4/s2], N U [m/s]
   Field<Cell, Vector3> mean_;                    // v_c [m/s]; with upwinding only
-  Field<Cell, Tensor3> gradient_;                // g_c [1/s]; likewise
-  Field<Cell, Vector3> jump_outflow_;            // D b |U| J F [m4/s2]; likewise
+  Field<Cell, Tensor3> gradient_;                // g_c [1/s]; with linear upwinding only
+  Field<Cell, Vector3> jump_outflow_;            // D b |U| J F [m4/s2]; with upwinding only
+  Field<Cell, Tensor3> jump_moment_;             // by the gradient's transpose a force; linear upwinding only
   FaceVelocity condensed_;                       // x of the last force of a step that was condensed [m3/s2]
   FaceVelocity handed_on_;                       // K x, where that was condense()'s doing [m4/s2]
   FaceVelocity displaced_;                       // v - x / b; scratch

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "mesh/box.hpp"
+#include "mesh/cell_shapes.hpp"
 #include "operators/interpolation.hpp"
 #include "tests/dense_algebra.hpp"
 #include "tests/physics/momentum/momentum_bench.hpp"
@@ -125,6 +127,29 @@ TEST_P(Conservation, upwinding_never_adds_energy_and_leaves_a_uniform_stream_alo
   }
 }
 
+TEST_P(Conservation, linear_upwinding_leaves_a_linear_flow_alone) {
+  if (!has_planar_faces(mesh_)) return;
+  std::vector<Real> flux;
+  std::vector<Vector3> velocity;
+  for (std::size_t f = 0; f < at(faces_); ++f) {
+    const Vector3 x = mesh_.geometry().face_centroids()[f];
+    velocity.push_back(stream_ + Vector3{x.x + 3 * x.y, 2 * x.x - x.y, 0});
+    flux.push_back(dot(velocity[f], mesh_.geometry().face_areas()[f]));
+  }
+  std::vector<Vector3> central;
+  for (const ConvectionScheme scheme : {ConvectionScheme::Central, ConvectionScheme::LinearUpwind}) {
+    FlowSettings settings = settings_with(mesh_, Symmetry{});
+    settings.convection = scheme;
+    MomentumBench bench(mesh_, settings);
+    bench.flux.copy_from_host(flux);
+    bench.velocity.copy_from_host(velocity);
+    bench.momentum.convection(bench.flux, bench.velocity, bench.force);
+    const std::vector<Vector3> force = bench.force.to_host();
+    if (scheme == ConvectionScheme::Central) central = force;
+    for (std::size_t f = 0; f < force.size(); ++f) EXPECT_LE(norm(force[f] - central[f]), 1e-12) << f;
+  }
+}
+
 TEST_P(Conservation, viscosity_takes_energy_from_any_flow) {
   MomentumBench bench(mesh_, settings_with(mesh_, Symmetry{}));
   for (const Real seed : {1., 2., 3.}) {
@@ -166,6 +191,34 @@ TEST_P(Conservation, a_linear_potential_force_is_the_difference_of_its_potential
 
 INSTANTIATE_TEST_SUITE_P(Shelf, Conservation, testing::ValuesIn(shelf()),
                          [](const auto& test) { return test.param.name; });
+
+/// Energy that a scheme takes per second from a flow that changes from cell to cell.
+Real power_taken(const Mesh& mesh, ConvectionScheme scheme) {
+  FlowSettings settings = settings_with(mesh, Symmetry{});
+  settings.convection = scheme;
+  MomentumBench bench(mesh, settings);
+  const FlowMatrices m(mesh, simplex_weight, false);
+  const Eigen::VectorXd arbitrary_flux = column_of(arbitrary(mesh.topology().faces().size(), 1));
+  bench.set(values_of(without_divergence(m.divergence, bench.free.fluxes, arbitrary_flux)),
+            std::vector<Vector3>(at(mesh.topology().faces().size())));
+  bench.momentum.close(bench.velocity);
+  bench.convect();
+  return column_of(bench.flux.to_host()).dot(column_of(bench.circulation.to_host()));
+}
+
+// On the good triangles of a box the mean of two cells' gradients explains every jump between them: what
+// looks at that alone takes nothing there.
+TEST(LinearUpwinding, takes_energy_from_what_changes_from_cell_to_cell_on_every_kind_of_cell) {
+  for (const CellType type : {CellType::Triangle, CellType::Quadrilateral, CellType::Tetrahedron,
+                              CellType::Hexahedron, CellType::Prism, CellType::Pyramid}) {
+    const Index blocks = is_planar(type) ? 6 : 3;
+    const Mesh mesh(make_box(type, {blocks, blocks, blocks}));
+    const Real all = power_taken(mesh, ConvectionScheme::Upwind);
+    ASSERT_GT(all, 0);
+    EXPECT_NEAR(power_taken(mesh, ConvectionScheme::Central), 0, 1e-9 * all);
+    EXPECT_GE(power_taken(mesh, ConvectionScheme::LinearUpwind), 0.3 * all) << static_cast<int>(type);
+  }
+}
 
 }  // namespace
 }  // namespace curlew
