@@ -48,12 +48,11 @@ const std::vector<Stage>& stages_of(FlowScheme scheme) {
 /// three (Karniadakis, Israeli & Orszag, JCP 97, 1991). Where nothing damps, an oscillation that is
 /// extrapolated along lines grows with any step. Half way to the parabola it decays while the step times its
 /// angular frequency is below 0.675 (0.635 along parabolas). Decay explicit in time, which upwinding is,
-/// allows a step times its rate of 4/(3 + 4 share): lines are the better for it. `linear-upwind` is hardly
-/// other than central where the flow is resolved.
+/// allows a step times its rate of 4/(3 + 4 share): lines are the better for it.
 Real share_of_parabola(const FlowSettings& settings) {
-  const Real upwind = settings.convection == ConvectionScheme::Upwind    ? 1
+  const Real upwind = settings.convection == ConvectionScheme::Central   ? 0
                       : settings.convection == ConvectionScheme::Blended ? settings.blend
-                                                                         : 0;
+                                                                         : 1;
   return (1 - upwind) / 2;
 }
 
