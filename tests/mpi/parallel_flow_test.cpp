@@ -75,8 +75,9 @@ TEST(FlowOnRanks, has_the_bits_of_one_rank_with_every_convection_and_on_backends
 
 TEST(FlowOnRanks, has_the_bits_of_one_rank_where_a_force_holds_the_mean_flow) {
   const Parted mesh = divided(make_box(CellType::Triangle, {9, 5, 0}));
-  const auto settings = [](const Mesh& of) {
-    FlowSettings held = quick_settings(of, Wall{});
+  const FlowBoundary wall = Wall{};
+  const auto settings = [&](const Mesh& of) {
+    FlowSettings held = quick_settings(of, wall);
     held.mean_flow = MeanFlow{{1, 0, 0}, 0.8};
     boundary_of(held, of, "left") = boundary_of(held, of, "right") = Outlet{};
     return held;
