@@ -138,6 +138,8 @@ class FractionalStep : public IncompressibleFlow {
                       DualCochain<Cell>& pressure) const;
   /// Writes a level's convection, from its fluxes and velocities.
   void find_convection(const Level& level, FaceVelocity& convection, FlowStepReport& report);
+  /// Whether the cell Reynolds number is so small everywhere that viscosity damps what convection makes grow.
+  bool viscosity_prevails() const;
   /// Writes the force on the fluid by convection, so many of the last steps ahead.
   void extrapolate_convection(Real ahead, FaceVelocity& force) const;
   /// Whether find_convection() condenses it: steps that take viscosity implicitly can do that by the way.

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kernels/reduction.hpp"
 #include "kernels/vector_kernels.hpp"
 #include "physics/flow/fractional_step.hpp"
 
@@ -45,16 +46,27 @@ const std::vector<Stage>& stages_of(FlowScheme scheme) {
 }
 
 /// How far sbdf2 goes from the straight line through convection's last two values to the parabola through
-/// three (Karniadakis, Israeli & Orszag, JCP 97, 1991). Where nothing damps, an oscillation that is
-/// extrapolated along lines grows with any step. Half way to the parabola it decays while the step times its
-/// angular frequency is below 0.675 (0.635 along parabolas). Decay explicit in time, which upwinding is,
-/// allows a step times its rate of 4/(3 + 4 share): lines are the better for it.
+/// three (Karniadakis, Israeli & Orszag, JCP 97, 1991), where viscosity does not hold all waves back. Where
+/// nothing damps, an oscillation that is extrapolated along lines grows with any step. Half way to the
+/// parabola it decays while the step times its angular frequency is below 0.675 (0.635 along parabolas).
+/// Decay explicit in time, which upwinding is, allows a step times its rate of 4/(3 + 4 share): lines are the
+/// better for it.
 Real share_of_parabola(const FlowSettings& settings) {
   const Real upwind = settings.convection == ConvectionScheme::Central   ? 0
                       : settings.convection == ConvectionScheme::Blended ? settings.blend
                                                                          : 1;
   return (1 - upwind) / 2;
 }
+
+/// |U| h/A, of which the viscosity makes a Reynolds number of the cells at a face [m2/s]; none where the flux
+/// is given.
+struct ReachOfFluxOnFace {
+  View<Face, const Real> flux, inverse_star;
+  CURLEW_HOST_DEVICE Real operator()(Id<Face> f) const {
+    if (!(inverse_star[f] > 0)) return 0;
+    return (flux[f] < 0 ? -flux[f] : flux[f]) / inverse_star[f];
+  }
+};
 
 struct ExtrapolatedForceOnFace {
   Real of_now, of_before, of_earlier;
@@ -79,13 +91,22 @@ void FractionalStep::find_convection(const Level& level, FaceVelocity& convectio
     add(report, "tangential", momentum_.condense(level.flux, level.velocity, convection, true));
 }
 
+bool FractionalStep::viscosity_prevails() const {
+  // In one dimension lines allow longer steps than half the way to parabolas below a cell Reynolds number
+  // of 2.
+  const Real reach =
+      maximum(executor_, now_.flux.owned(),
+              ReachOfFluxOnFace{std::as_const(now_.flux).view(), projection_.inverse_star().view()});
+  return reach <= 2 * settings_.viscosity;
+}
+
 void FractionalStep::extrapolate_convection(Real ahead, FaceVelocity& force) const {
-  if (settings_.scheme != FlowScheme::Sbdf2 || !earlier_convection_known_)
+  const Real share = settings_.scheme == FlowScheme::Sbdf2 ? share_of_parabola(settings_) : 0;
+  if (share == 0 || !earlier_convection_known_ || viscosity_prevails())
     return set_linear_combination(ahead, before_.convection, -(1 + ahead), now_.convection, force);
   // What the parabola adds is (t - t^n)(t - t^n-1) c[t^n, t^n-1, t^n-2], c[] Newton's divided difference.
   const Real step = next_.time - time_;
-  const Real factor =
-      share_of_parabola(settings_) * step * (step + last_step_) / (last_step_ + earlier_step_);
+  const Real factor = share * step * (step + last_step_) / (last_step_ + earlier_step_);
   const Real of_now = factor / last_step_, of_earlier = factor / earlier_step_;
   for_each(executor_, force.range(),
            ExtrapolatedForceOnFace{-(1 + ahead) - of_now, ahead + of_now + of_earlier, -of_earlier,
