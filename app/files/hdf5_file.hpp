@@ -114,8 +114,8 @@ class Hdf5Reader {
   [[noreturn]] void fail(const std::string& object) const;
   /// Rows and columns of a dataset.
   std::array<hsize_t, 2> shape_of(const std::string& name, hid_t space) const;
-  /// Throws where a dataset claims more values than the file has room for: memory for them is not to be asked
-  /// for.
+  /// Throws where a dataset without filters claims more values than the file has room for: memory for them is
+  /// not to be asked for.
   void require_in_file(const std::string& name, hid_t dataset, const std::array<hsize_t, 2>& shape) const;
 
   std::filesystem::path path_;

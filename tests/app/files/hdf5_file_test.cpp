@@ -49,6 +49,28 @@ TEST(Hdf5Reader, a_dataset_that_claims_more_than_the_file_has_is_named) {
   }
 }
 
+TEST(Hdf5Reader, a_packed_dataset_may_be_larger_than_its_file) {
+  const OutputDirectory directory;
+  const auto path = directory / "packed.h5";
+  const std::vector<std::int64_t> values(100000, 7);
+  const hsize_t size = values.size();
+  {
+    const hid_t file = H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT),
+                space = H5Screate_simple(1, &size, nullptr), packed = H5Pcreate(H5P_DATASET_CREATE);
+    H5Pset_chunk(packed, 1, &size);
+    H5Pset_deflate(packed, 6);
+    const hid_t dataset =
+        H5Dcreate2(file, "/values", H5T_NATIVE_INT64, space, H5P_DEFAULT, packed, H5P_DEFAULT);
+    H5Dwrite(dataset, H5T_NATIVE_INT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data());
+    H5Dclose(dataset);
+    H5Pclose(packed);
+    H5Sclose(space);
+    H5Fclose(file);
+  }
+  ASSERT_LT(std::filesystem::file_size(path), size);
+  EXPECT_EQ(Hdf5Reader(path).read<std::int64_t>("/values"), values);
+}
+
 TEST(Hdf5Reader, rows_that_are_not_there_are_refused) {
   const OutputDirectory directory;
   const auto path = directory / "rows.h5";
