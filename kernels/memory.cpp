@@ -30,7 +30,8 @@ std::atomic<std::size_t> copied_to_host{0}, copied_to_debug_device{0};  // [byte
 }
 
 /// One reserved stretch of addresses from which the debug device allocates, so that one call opens or closes
-/// all of its memory.
+/// all of its memory: for the calling thread alone, by a protection key, where the processor has those
+/// (pkeys(7)), else for all threads by the protection of its pages, which takes long where there are many.
 class DebugDeviceArena {
  public:
   static DebugDeviceArena& instance() {
@@ -50,9 +51,9 @@ class DebugDeviceArena {
     blocks_[offset] = {rounded, bytes};
     in_use_ += bytes;
     used_ = std::max(used_, offset + rounded);
-    protect(PROT_READ | PROT_WRITE);
-    std::memset(base_ + offset, 0xFF, rounded);
-    if (open_ == 0) protect(PROT_NONE);
+    permit(true);
+    std::memset(base_ + offset, 0xFF, rounded - page);
+    if (open_ == 0) permit(false);
     return base_ + offset;
   }
 
@@ -75,11 +76,11 @@ class DebugDeviceArena {
 
   void open() {
     const std::lock_guard lock(mutex_);
-    if (open_++ == 0) protect(PROT_READ | PROT_WRITE);
+    if (open_++ == 0) permit(true);
   }
   void close() {
     const std::lock_guard lock(mutex_);
-    if (--open_ == 0) protect(PROT_NONE);
+    if (--open_ == 0) permit(false);
   }
 
  private:
@@ -94,14 +95,21 @@ class DebugDeviceArena {
     void* memory = mmap(nullptr, reserved, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory == MAP_FAILED) throw_out_of_memory(reserved);
     base_ = static_cast<char*>(memory);
+    key_ = pkey_alloc(0, PKEY_DISABLE_ACCESS);
+    if (key_ >= 0 && pkey_mprotect(base_, reserved, PROT_READ | PROT_WRITE, key_) != 0) key_ = -1;
   }
-  void protect(int protection) {
-    if (used_ > 0 && mprotect(base_, used_, protection) != 0) throw_out_of_memory(used_);
+  void permit(bool access) {
+    if (key_ >= 0) {
+      pkey_set(key_, access ? 0 : PKEY_DISABLE_ACCESS);
+    } else if (used_ > 0 && mprotect(base_, used_, access ? PROT_READ | PROT_WRITE : PROT_NONE) != 0) {
+      throw_out_of_memory(used_);
+    }
   }
 
   std::mutex mutex_;
   char* base_ = nullptr;
   std::size_t used_ = 0;
+  int key_ = -1;  // none
   int open_ = 0;
   std::map<std::size_t, Block> blocks_;  // by offset
   std::size_t in_use_ = 0, capacity_ = reserved;

@@ -2,8 +2,10 @@
 #include "kernels/executor.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 
 #include <cmath>
+#include <cstdio>
 #include <cstring>
 #include <vector>
 
@@ -50,14 +52,27 @@ TEST(DebugDevice, memory_is_poisoned_until_written) {
   for (const Real value : host) EXPECT_TRUE(std::isnan(value));
 }
 
+void read_by_kernels_then_by_the_host() {
+  Field<Cell> x(Executor::debug_device(), 10, "x", "m");
+  x.fill(2);
+  if (x.to_host()[3] == 2) std::fputs("kernels can read it", stderr);
+  volatile Real value = x.view()[Id<Cell>(3)];
+  static_cast<void>(value);
+}
+
 TEST(DebugDeviceDeathTest, host_access_outside_a_kernel_is_a_crash) {
-  const Field<Cell> x(Executor::debug_device(), 10, "x", "m");
+  EXPECT_DEATH(read_by_kernels_then_by_the_host(), "kernels can read it");
+}
+
+TEST(DebugDeviceDeathTest, host_access_is_a_crash_without_protection_keys_too) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");  // in a process that has no memory of the device yet
   EXPECT_DEATH(
       {
-        volatile Real value = x.view()[Id<Cell>(3)];
-        static_cast<void>(value);
+        while (pkey_alloc(0, 0) >= 0) {  // until there is none left
+        }
+        read_by_kernels_then_by_the_host();
       },
-      "");
+      "kernels can read it");
 }
 
 TEST(DebugDevice, memory_released_is_used_again) {
