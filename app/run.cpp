@@ -402,8 +402,8 @@ int run_case(const RunOptions& options) {
   together(*ranks, [&] {
     executor = make_executor(options.backend, options.threads, ranks);
     if (!options.overlap) executor = executor->without_overlap();
-    require_device_memory(*executor, loaded);
   });
+  together(*ranks, [&] { require_device_memory(*executor, loaded); });
   try {
     return run_simulation(options, *make_simulation(*executor, loaded), executor->threads(), began);
   } catch (const DivergedError&) {

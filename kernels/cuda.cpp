@@ -312,6 +312,12 @@ std::size_t free_memory() {
   return Device::get().free_memory();
 }
 
+std::string unique_name() {
+  cudaDeviceProp properties;
+  check(cudaGetDeviceProperties(&properties, Device::get().number()), "to tell its name");
+  return {std::begin(properties.uuid.bytes), std::end(properties.uuid.bytes)};
+}
+
 void copy(void* to, const void* from, std::size_t bytes, Direction direction) {
   Device::get().copy(to, from, bytes, direction);
 }

@@ -38,6 +38,8 @@ void* allocate(std::size_t bytes);
 void release(void* data) noexcept;
 /// Memory that is in use [bytes].
 std::size_t used_memory();
+/// The name that the GPU in use has among all GPUs there are (its UUID).
+std::string unique_name();
 /// Memory that could still be allocated: what the driver has free and what the pool keeps [bytes].
 std::size_t free_memory();
 

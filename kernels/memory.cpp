@@ -182,6 +182,13 @@ DeviceMemory device_memory(MemorySpace space) {
   return DebugDeviceArena::instance().memory();
 }
 
+std::string device_name([[maybe_unused]] MemorySpace space) {
+#if defined(CURLEW_CUDA)
+  if (space == MemorySpace::Cuda) return cuda::unique_name();
+#endif
+  return "";
+}
+
 CopiedBytes debug_device_copies() {
   return {copied_to_host, copied_to_debug_device};
 }

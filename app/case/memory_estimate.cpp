@@ -4,8 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <functional>
 #include <span>
+#include <string>
+#include <vector>
 
 #include "kernels/bfloat16.hpp"
 #include "kernels/error.hpp"
@@ -172,16 +176,31 @@ std::size_t device_bytes(const LoadedCase& loaded) {
 
 void require_device_memory(const Executor& executor, const LoadedCase& loaded) {
   if (executor.space() == MemorySpace::Host) return;
-  const std::size_t needed = device_bytes(loaded), free = device_memory(executor.space()).free;
-  if (needed <= free) return;
-  const double cells = static_cast<double>(loaded.mesh->topology().cells().size());
-  const double per_cell = static_cast<double>(needed) / cells;
-  throw InputError(
-      fmt::format("the run needs {:.3g} GB of the device's memory, {:.0f} bytes per cell, and {:.3g} GB are "
-                  "free: a mesh of "
-                  "this kind may have {:.3g} cells, this one has {:.3g}; use a smaller mesh or --backend cpu",
-                  1e-9 * static_cast<double>(needed), per_cell, 1e-9 * static_cast<double>(free),
-                  static_cast<double>(free) / per_cell, cells));
+  const Communicator& ranks = loaded.mesh->domain().communicator();
+  // By rank: its device, or itself where that is its own, as bits; the bytes that it needs; its cells.
+  std::vector<Real> devices(at(ranks.ranks())), bytes = devices, cells = devices;
+  const std::size_t mine = at(ranks.rank());
+  const std::string name = device_name(executor.space());
+  devices[mine] = std::bit_cast<Real>(name.empty() ? mine : std::hash<std::string>()(name));
+  bytes[mine] = static_cast<Real>(device_bytes(loaded));
+  cells[mine] = static_cast<Real>(loaded.mesh->topology().cells().size());
+  for (std::vector<Real>* values : {&devices, &bytes, &cells}) ranks.share(*values);
+  int ranks_here = 0;
+  Real bytes_here = 0, cells_here = 0;
+  for (std::size_t rank = 0; rank < devices.size(); ++rank) {
+    if (std::bit_cast<std::uint64_t>(devices[rank]) != std::bit_cast<std::uint64_t>(devices[mine])) continue;
+    ++ranks_here;
+    bytes_here += bytes[rank];
+    cells_here += cells[rank];
+  }
+  const auto free = static_cast<Real>(device_memory(executor.space()).free);
+  if (bytes_here <= free) return;
+  const Real per_cell = bytes_here / cells_here;
+  throw InputError(fmt::format(
+      "the run needs {:.3g} GB of the device's memory{}, {:.0f} bytes per cell, and {:.3g} GB are free: a mesh "
+      "of this kind may have {:.3g} cells, this one has {:.3g}; use a smaller mesh{} or --backend cpu",
+      1e-9 * bytes_here, ranks_here > 1 ? fmt::format(" for the {} ranks that share it", ranks_here) : "",
+      per_cell, 1e-9 * free, free / per_cell, cells_here, ranks.ranks() > 1 ? ", more GPUs" : ""));
 }
 
 }  // namespace curlew

@@ -10,8 +10,9 @@ namespace curlew {
 /// writing.
 std::size_t device_bytes(const LoadedCase& loaded);
 
-/// Throws InputError where the device has not enough memory for the run of a case, with the bytes per cell
-/// and the largest mesh that would fit. The host is not asked.
+/// Throws InputError where the device has not enough memory for the run of a case, of all ranks that share
+/// it, with the bytes per cell and the largest mesh that would fit. The host is not asked. By all ranks
+/// together.
 void require_device_memory(const Executor& executor, const LoadedCase& loaded);
 
 }  // namespace curlew

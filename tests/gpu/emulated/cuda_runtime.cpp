@@ -329,6 +329,13 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int) {
   *value = attribute == cudaDevAttrComputeCapabilityMajor ? capability / 10 : capability % 10;
   return cudaSuccess;
 }
+/// Processes have one GPU together, unless the environment numbers it.
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int) {
+  const char* number = std::getenv("CURLEW_EMULATED_GPU_NUMBER");
+  *properties = {};
+  properties->uuid.bytes[0] = static_cast<char>(number == nullptr ? 0 : std::atoi(number));
+  return cudaSuccess;
+}
 cudaError_t cudaSetDevice(int) {
   return cudaSuccess;
 }
@@ -376,7 +383,7 @@ cudaError_t cudaMallocHost(void** data, std::size_t bytes) {
 }
 cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
   *free = DeviceMemory::get().free_bytes();
-  *total = DeviceMemory::capacity;
+  *total = DeviceMemory::get().capacity();
   return cudaSuccess;
 }
 cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind direction,

@@ -3,6 +3,7 @@
 
 #include <sys/mman.h>
 
+#include <cstdlib>
 #include <new>
 #include <string>
 
@@ -22,6 +23,12 @@ T* reserve(std::size_t count, int protection) {
 std::string name(Toucher who) {
   if (who == Toucher::several(who.time())) return "other threads";
   return "thread " + std::to_string(who.thread());
+}
+
+/// Eight gigabytes, unless the environment says how many bytes.
+std::size_t given_capacity() {
+  const char* bytes = std::getenv("CURLEW_EMULATED_GPU_BYTES");
+  return bytes == nullptr ? std::size_t{8} << 30 : std::strtoull(bytes, nullptr, 10);
 }
 
 /// One access stands for four bytes, or for all of a shorter datum.
@@ -59,10 +66,11 @@ DeviceMemory& DeviceMemory::get() {
 }
 
 DeviceMemory::DeviceMemory()
-    : begin_(reinterpret_cast<std::uintptr_t>(reserve<std::byte>(capacity, PROT_NONE))),
-      storage_(reserve<std::byte>(capacity, PROT_READ | PROT_WRITE)),
-      accesses_(reserve<Access>(capacity, PROT_READ | PROT_WRITE)),
-      is_allocated_(reserve<bool>(capacity / unit, PROT_READ | PROT_WRITE)) {}
+    : capacity_(given_capacity()),
+      begin_(reinterpret_cast<std::uintptr_t>(reserve<std::byte>(capacity_, PROT_NONE))),
+      storage_(reserve<std::byte>(capacity_, PROT_READ | PROT_WRITE)),
+      accesses_(reserve<Access>(capacity_, PROT_READ | PROT_WRITE)),
+      is_allocated_(reserve<bool>(capacity_ / unit, PROT_READ | PROT_WRITE)) {}
 
 void* DeviceMemory::allocate(std::size_t bytes) {
   const std::size_t size = (bytes + unit - 1) / unit * unit;
@@ -71,7 +79,7 @@ void* DeviceMemory::allocate(std::size_t bytes) {
     address = idle->second;
     idle_.erase(idle);
     std::ranges::fill(accesses(address, size), Access{});
-  } else if (size + unit > capacity - end_) {
+  } else if (size + unit > capacity_ - end_) {
     return nullptr;
   } else {
     end_ += size + unit;

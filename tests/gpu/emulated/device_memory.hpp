@@ -48,20 +48,19 @@ class DeviceMemory {
  public:
   static DeviceMemory& get();
 
-  static constexpr std::size_t capacity = std::size_t{8} << 30;
-
+  std::size_t capacity() const { return capacity_; }
   /// Null where none is left.
   void* allocate(std::size_t bytes);
   void release(void* data);
-  std::size_t free_bytes() const { return capacity - used_; }
+  std::size_t free_bytes() const { return capacity_ - used_; }
 
   bool contains(const void* address) const {
-    return reinterpret_cast<std::uintptr_t>(address) - begin_ < capacity;
+    return reinterpret_cast<std::uintptr_t>(address) - begin_ < capacity_;
   }
   /// What is at an address, and who touched it. Throws a Fault where not all of it is allocated.
   std::byte* storage(std::uint64_t address, std::size_t bytes) const {
     const std::uint64_t offset = address - begin_;
-    if (offset >= capacity || bytes > capacity - offset || !is_allocated(offset, bytes)) refuse(bytes);
+    if (offset >= capacity_ || bytes > capacity_ - offset || !is_allocated(offset, bytes)) refuse(bytes);
     return storage_ + offset;
   }
   std::span<Access> accesses(std::uint64_t address, std::size_t bytes) const {
@@ -79,6 +78,7 @@ class DeviceMemory {
   }
   [[noreturn]] static void refuse(std::size_t bytes);
 
+  std::size_t capacity_;
   std::uintptr_t begin_;
   std::byte* storage_;
   Access* accesses_;    // of each byte
