@@ -45,7 +45,7 @@ FaceJacobi::FaceJacobi(const MomentumMatrices& matrices, bool along_normals, boo
     : matrices_(matrices),
       along_normals_(along_normals),
       scaled_(scaled),
-      along_(matrices.executor_, matrices.single_.normal.extent(), "inverse diagonal", "1"),
+      along_(matrices.executor(), matrices.mesh().domain().extent<Face>(), "inverse diagonal", "1"),
       across_(alike(along_)) {}
 
 void FaceJacobi::set(Real mass_factor, Real viscous_factor) {
@@ -53,10 +53,9 @@ void FaceJacobi::set(Real mass_factor, Real viscous_factor) {
   if (factors == factors_) return;
   factors_ = factors;
   const MomentumMatrices& m = matrices_;
-  for_each(
-      m.executor_, along_.owned(),
-      InverseDiagonalOnFace{mass_factor, viscous_factor, along_normals_, scaled_, m.mass_diagonal_.view(),
-                            m.viscous_diagonal_.view(), m.hold(), along_.view(), across_.view()});
+  for_each(m.executor(), along_.owned(),
+           InverseDiagonalOnFace{mass_factor, viscous_factor, along_normals_, scaled_, m.mass_diagonal(),
+                                 m.viscous_diagonal(), m.hold(), along_.view(), across_.view()});
 }
 
 template <class T>

@@ -89,26 +89,26 @@ class MomentumMultigrid::NodeCorrection {
  public:
   NodeCorrection(const MomentumMatrices& matrices, Real ratio)
       : matrices_(matrices),
-        nodes_of_face_(matrices.mesh_.topology().nodes_of_face()),
-        faces_of_node_(faces_of_nodes(matrices.mesh_)),
-        share_(shares_of_faces(matrices.mesh_.topology())),
-        restricted_(matrices.executor_, matrices.mesh_.domain().extent<Node>(), "restricted residual", "1"),
+        nodes_of_face_(matrices.mesh().topology().nodes_of_face()),
+        faces_of_node_(faces_of_nodes(matrices.mesh())),
+        share_(shares_of_faces(matrices.mesh().topology())),
+        restricted_(matrices.executor(), matrices.mesh().domain().extent<Node>(), "restricted residual", "1"),
         correction_(alike(restricted_)),
-        multigrid_(matrices.executor_, matrices.mesh_.domain(),
-                   inertia_and_diffusion_between_nodes(matrices.mesh_, ratio), stiffness()) {}
+        multigrid_(matrices.executor(), matrices.mesh().domain(),
+                   inertia_and_diffusion_between_nodes(matrices.mesh(), ratio), stiffness()) {}
 
   /// z = D⁻¹ r + factor Π L⁻¹ Πᵀ r. `launch(range, kernel)` is called for kernels with the terms of r . z.
   template <class T, class Launch>
   void apply(const FaceVectors<T>& r, float factor, const FaceDivision<T>& divided, FaceVectors<T>& z,
              const Launch& launch) {
     const MomentumMatrices& m = matrices_;
-    const MemorySpace space = m.executor_.space();
+    const MemorySpace space = m.executor().space();
     const View<Face, const float> share(share_.data(space), r.size());
-    exchange_ghosts(m.mesh_.domain(), r);
-    for_each(m.executor_, restricted_.owned(),
+    exchange_ghosts(m.mesh().domain(), r);
+    for_each(m.executor(), restricted_.owned(),
              RestrictedOnNode<T>{faces_of_node_.view(space), share, r.view(), restricted_.view()});
     multigrid_.apply(restricted_, correction_);
-    exchange_ghosts(m.mesh_.domain(), correction_);
+    exchange_ghosts(m.mesh().domain(), correction_);
     nodes_of_face_.visit_parts(space, r.owned(), [&](Range<Face> range, auto rows) {
       launch(range, CorrectedOnFace<T, decltype(rows)>{rows, share, factor, std::as_const(correction_).view(),
                                                        divided, m.hold(), r.view(), z.view()});
@@ -117,9 +117,9 @@ class MomentumMultigrid::NodeCorrection {
 
  private:
   std::vector<Tensor3> stiffness() const {
-    const auto area = matrices_.mesh_.geometry().face_areas(MemorySpace::Host);
-    const std::vector<Real> diagonal = matrices_.viscous_form_.matrix().diagonal();
-    const std::vector<FaceHold> hold = matrices_.boundaries_.hold().to_host();
+    const auto area = matrices_.mesh().geometry().face_areas(MemorySpace::Host);
+    const std::vector<Real> diagonal = matrices_.viscous_form().diagonal();
+    const std::vector<FaceHold> hold = matrices_.hold_on_host();
     std::vector<Tensor3> stiffness(at(restricted_.extent().owned));
     for (std::size_t n = 0; n < stiffness.size(); ++n) {
       for (const auto [f, sign] : faces_of_node_[Id<Node>(static_cast<Index>(n))]) {

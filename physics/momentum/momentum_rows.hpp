@@ -1,9 +1,11 @@
 // Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
 #pragma once
 
-#include "kernels/memory.hpp"
+#include <utility>
+
 #include "kernels/vector4.hpp"
-#include "operators/face_matrix.hpp"
+#include "mesh/parallel/exchange.hpp"
+#include "physics/momentum/momentum_systems.hpp"
 
 namespace curlew {
 
@@ -24,6 +26,18 @@ CURLEW_HOST_DEVICE Vector4<T> rows_times(const Rows& faces_of, View<FacePair, co
     ++pair;
   }
   return sum;
+}
+
+template <class V, class Gather, class Launch>
+void MomentumMatrices::visit_stencil(const V& v, const Gather& gather, const Launch& launch) const {
+  const MemorySpace space = executor_.space();
+  Range<Face> arrived = v.owned();
+  const auto launch_on = [&](Range<Face> faces) {
+    gather(std::exchange(arrived, Range<Face>(v.owned().last(), v.size())));
+    mass_.stencil().visit_parts(space, faces,
+                                [&](Range<Face> range, auto rows) { launch(range, rows, space); });
+  };
+  launch_with_ghosts(mesh_.domain(), v.owned(), launch_on, v);
 }
 
 }  // namespace curlew

@@ -22,9 +22,6 @@ namespace {
 /// part.
 constexpr Real rounding_of_products = 2 * static_cast<Real>(std::numeric_limits<float>::epsilon());
 
-/// For vectors whose rows are read as they are.
-constexpr auto nothing = [](Range<Face>) {};
-
 /// (a M + b K) v.
 template <class T, class Rows>
 struct MomentumOnFace {
@@ -308,14 +305,14 @@ struct SquaredFreeTangentialPartOfFace {
 }  // namespace
 
 template <class T>
-FaceMatricesIn<T>::FaceMatricesIn(const Executor& executor, const Mesh& mesh, const FluxMass& mass_of_fluxes,
-                                  const ViscousForm& viscous_form)
+FaceMatricesIn<T>::FaceMatricesIn(const Executor& executor, const Mesh& mesh,
+                                  const FaceMatrix& mass_of_fluxes, const FaceMatrix& viscous_form)
     : normal(executor, mesh.domain().extent<Face>(), "unit normal", "1") {
   const auto area = mesh.geometry().face_areas(MemorySpace::Host);
-  const auto& table = mass_of_fluxes.matrix().stencil().faces_of_face();
+  const auto& table = mass_of_fluxes.stencil().faces_of_face();
   const auto stencil = table.view(MemorySpace::Host);
-  const auto mass_entry = mass_of_fluxes.matrix().entries(MemorySpace::Host);
-  const auto viscous_entry = viscous_form.matrix().entries(MemorySpace::Host);
+  const auto mass_entry = mass_of_fluxes.entries(MemorySpace::Host);
+  const auto viscous_entry = viscous_form.entries(MemorySpace::Host);
   std::vector<T> mass_entries(table.entries()), viscous_entries(table.entries());
   std::vector<Vector4<T>> normals(at(normal.size()));
   parallel_for(normals.size(), [&](std::size_t i) {
@@ -341,21 +338,20 @@ MomentumMatrices::MomentumMatrices(const Executor& executor, const Mesh& mesh,
                                    const ViscousForm& viscous_form)
     : executor_(executor),
       mesh_(mesh),
-      boundaries_(boundaries),
-      mass_(mass),
-      viscous_form_(viscous_form),
-      single_(executor, mesh, mass, viscous_form),
+      hold_(boundaries.hold()),
+      mass_(mass.matrix()),
+      viscous_form_(viscous_form.matrix()),
+      single_(executor, mesh, mass_, viscous_form_),
       mass_diagonal_(executor, single_.normal.extent(), "diagonal of the mass", "m3"),
       viscous_diagonal_(executor, single_.normal.extent(), "diagonal of the viscous form", "m"),
       sees_given_(executor, single_.normal.extent(), "whether a row sees what is given", "1"),
-      gathered_(executor, single_.normal.extent(), "velocity and flux", "1"),
-      sum_(executor.space(), 1) {
-  exchange_ghosts(mesh.domain(), boundaries.hold());
-  for_each(executor, sees_given_.owned(),
-           SeesGivenOnFace{mass.matrix().stencil().faces_of_face().view(executor.space()), hold(),
-                           sees_given_.view()});
+      room_{{executor, single_.normal.extent(), "velocity and flux", "1"}, {executor.space(), 1}} {
+  exchange_ghosts(mesh.domain(), hold_);
+  for_each(
+      executor, sees_given_.owned(),
+      SeesGivenOnFace{mass_.stencil().faces_of_face().view(executor.space()), hold(), sees_given_.view()});
   const auto face_area = mesh.geometry().face_areas(MemorySpace::Host);
-  const std::vector<Real> of_mass = mass.matrix().diagonal(), of_friction = viscous_form.matrix().diagonal();
+  const std::vector<Real> of_mass = mass_.diagonal(), of_friction = viscous_form_.diagonal();
   std::vector<float> scaled_mass(of_mass.size()), friction(of_friction.begin(), of_friction.end());
   for (std::size_t i = 0; i < of_mass.size(); ++i) {
     const Vector3 s = face_area[Id<Face>(static_cast<Index>(i))];
@@ -404,26 +400,17 @@ void MomentumMatrices::keep_free_tangential_part(FaceVectors<float>& velocity) c
            KeepFreeTangentialPartOnFace{hold(), single_.normal.view(), velocity.view()});
 }
 
+template <class System>
 template <class Add>
-Real MomentumMatrices::root_of_sum(const Add& add) const {
-  detail::SumInParts sum(executor_, sum_.data());
+Real FaceSystem<System>::root_of_sum(const Add& add) const {
+  const Executor& executor = matrices_.executor();
+  Buffer<BinnedSum>& place = matrices_.room().sum;
+  detail::SumInParts sum(executor, place.data());
   add(sum);
   sum.finish();
   BinnedSum total;
-  copy_bytes(&total, MemorySpace::Host, sum_.data(), sum_.space(), sizeof total);
+  copy_bytes(&total, MemorySpace::Host, place.data(), place.space(), sizeof total);
   return std::sqrt(total.value());
-}
-
-template <class V, class Gather, class Launch>
-void MomentumMatrices::visit_stencil(const V& v, const Gather& gather, const Launch& launch) const {
-  const MemorySpace space = executor_.space();
-  Range<Face> arrived = v.owned();
-  const auto launch_on = [&](Range<Face> faces) {
-    gather(std::exchange(arrived, Range<Face>(v.owned().last(), v.size())));
-    mass_.matrix().stencil().visit_parts(space, faces,
-                                         [&](Range<Face> range, auto rows) { launch(range, rows, space); });
-  };
-  launch_with_ghosts(mesh_.domain(), v.owned(), launch_on, v);
 }
 
 template <class T, class Launch>
@@ -431,7 +418,7 @@ void MomentumSystem::visit_kernels(const FaceVectors<T>& v, FaceVectors<T>& imag
                                    const Launch& launch) const {
   const MomentumMatrices& m = matrices_;
   const FaceMatricesIn<T>& in = m.in<T>();
-  m.visit_stencil(v, nothing, [&](Range<Face> range, auto rows, MemorySpace space) {
+  m.visit_stencil(v, [&](Range<Face> range, auto rows, MemorySpace space) {
     launch(range, MomentumOnFace<T, decltype(rows)>{
                       rows, view(in.mass, space), view(in.viscous, space), static_cast<T>(mass_factor_),
                       static_cast<T>(viscous_factor_), m.hold(), in.normal.view(), v.view(), image.view()});
@@ -447,29 +434,27 @@ void MomentumSystem::visit_residual_kernels(const FaceVelocity& v, FaceVelocity&
                                             const Launch& launch) const {
   const MomentumMatrices& m = matrices_;
   const auto gather = [&](Range<Face> range) {
-    for_each(m.executor_, range, WithFluxOnFace{m.area(), v.view(), m.gathered_.view()});
+    for_each(m.executor(), range, WithFluxOnFace{m.area(), v.view(), m.room().gathered.view()});
   };
   m.visit_stencil(v, gather, [&](Range<Face> range, auto rows, MemorySpace space) {
-    launch(range,
-           MomentumResidualOnFace<decltype(rows)>{
-               rows, m.mass_.matrix().entries(space), m.viscous_form_.matrix().entries(space), mass_factor_,
-               viscous_factor_, m.hold(), m.area(), circulation_->view(), force_ != nullptr,
-               (force_ ? *force_ : v).view(), std::as_const(m.gathered_).view(), r.view()});
+    launch(range, MomentumResidualOnFace<decltype(rows)>{
+                      rows, m.mass().entries(space), m.viscous_form().entries(space), mass_factor_,
+                      viscous_factor_, m.hold(), m.area(), circulation_->view(), force_ != nullptr,
+                      (force_ ? *force_ : v).view(), std::as_const(m.room().gathered).view(), r.view()});
   });
 }
 
 void MomentumSystem::set_residual(const FaceVelocity& v, FaceVelocity& r) const {
   visit_residual_kernels(
-      v, r, [&](Range<Face> range, const auto& kernel) { for_each(matrices_.executor_, range, kernel); });
+      v, r, [&](Range<Face> range, const auto& kernel) { for_each(matrices_.executor(), range, kernel); });
 }
 
 Real MomentumSystem::set_first_residual(const FaceVelocity& v, FaceVelocity& r, FaceVectors<float>&,
                                         FaceVectors<float>&) const {
-  return matrices_.root_of_sum([&](detail::SumInParts& sum) {
+  return root_of_sum([&](detail::SumInParts& sum) {
     visit_residual_kernels(
         v, r, [&]<class Rows>(Range<Face> range, const MomentumResidualOnFace<Rows>& kernel) {
-          sum.add(range,
-                  ResidualAndSquaredSourceOfFace<Rows>{kernel, matrices_.sees_given_.view(), v.view()});
+          sum.add(range, ResidualAndSquaredSourceOfFace<Rows>{kernel, matrices_.sees_given(), v.view()});
         });
   });
 }
@@ -479,7 +464,7 @@ void TangentialSystem::visit_kernels(const FaceVectors<T>& v, FaceVectors<T>& im
                                      const Launch& launch) const {
   const MomentumMatrices& m = matrices_;
   const FaceMatricesIn<T>& in = m.in<T>();
-  m.visit_stencil(v, nothing, [&](Range<Face> range, auto rows, MemorySpace space) {
+  m.visit_stencil(v, [&](Range<Face> range, auto rows, MemorySpace space) {
     launch(range, TangentialForceOnFace<T, decltype(rows)>{rows, view(in.viscous, space), m.hold(),
                                                            in.normal.view(), v.view(), image.view()});
   });
@@ -487,9 +472,9 @@ void TangentialSystem::visit_kernels(const FaceVectors<T>& v, FaceVectors<T>& im
 
 void TangentialSystem::set_residual(const FaceVelocity& v, FaceVelocity& r) const {
   const MomentumMatrices& m = matrices_;
-  m.visit_stencil(v, nothing, [&](Range<Face> range, auto rows, MemorySpace space) {
-    for_each(m.executor_, range,
-             TangentialResidualOnFace<decltype(rows)>{rows, m.viscous_form_.matrix().entries(space), m.hold(),
+  m.visit_stencil(v, [&](Range<Face> range, auto rows, MemorySpace space) {
+    for_each(m.executor(), range,
+             TangentialResidualOnFace<decltype(rows)>{rows, m.viscous_form().entries(space), m.hold(),
                                                       m.area(), v.view(), source_ != nullptr,
                                                       (source_ ? *source_ : v).view(), force_ != nullptr,
                                                       (force_ ? *force_ : r).view(), r.view()});
@@ -501,22 +486,22 @@ Real TangentialSystem::set_first_residual(const FaceVelocity& v, FaceVelocity& r
   const MomentumMatrices& m = matrices_;
   if (source_ != nullptr) {
     if (force_known_) {
-      for_each(m.executor_, r.owned(),
+      for_each(m.executor(), r.owned(),
                TangentialDifferenceOnFace{m.hold(), m.area(), source_->view(), std::as_const(*force_).view(),
                                           r.view()});
     } else {
       set_residual(v, r);
     }
     return std::sqrt(
-        sum(m.executor_, v.owned(), SquaredFreeTangentialPartOfFace{m.hold(), m.area(), source_->view()}));
+        sum(m.executor(), v.owned(), SquaredFreeTangentialPartOfFace{m.hold(), m.area(), source_->view()}));
   }
   const auto gather = [&](Range<Face> range) {
-    for_each(m.executor_, range, GivenOrNormalPartOnFace{m.hold(), m.area(), v.view(), given.view()});
+    for_each(m.executor(), range, GivenOrNormalPartOnFace{m.hold(), m.area(), v.view(), given.view()});
   };
-  return m.root_of_sum([&](detail::SumInParts& sum) {
+  return root_of_sum([&](detail::SumInParts& sum) {
     m.visit_stencil(v, gather, [&](Range<Face> range, auto rows, MemorySpace space) {
       sum.add(range, TangentialResidualAndSquaredSourceOfFace<decltype(rows)>{
-                         rows, m.viscous_form_.matrix().entries(space), m.hold(), m.area(), v.view(),
+                         rows, m.viscous_form().entries(space), m.hold(), m.area(), v.view(),
                          std::as_const(given).view(), r.view()});
     });
   });

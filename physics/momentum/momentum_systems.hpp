@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "operators/flux_mass.hpp"
 #include "operators/viscous_form.hpp"
@@ -15,19 +16,61 @@ namespace curlew {
 /// those of M on the normal parts beside them.
 template <class T>
 struct FaceMatricesIn {
-  FaceMatricesIn(const Executor& executor, const Mesh& mesh, const FluxMass& mass_of_fluxes,
-                 const ViscousForm& viscous_form);
+  FaceMatricesIn(const Executor& executor, const Mesh& mesh, const FaceMatrix& mass_of_fluxes,
+                 const FaceMatrix& viscous_form);
   ConstantArray<T> mass;     ///< A_f M_fg A_g, one per FacePair [m3]
   ConstantArray<T> viscous;  ///< K_fg [m]
   FaceVectors<T> normal;     ///< S / A
 };
 
 /// What the linear systems of Momentum are made of: M and K, as they are and as solvers iterate with them,
-/// and what the boundary holds. `mass`, `viscous_form`, `boundaries`: outlive them.
+/// and what the boundary holds. `mass`, `viscous_form`, `boundaries`: outlive them. Views are in the memory
+/// of the executor.
 class MomentumMatrices {
  public:
   MomentumMatrices(const Executor& executor, const Mesh& mesh, const FlowBoundaries& boundaries,
                    const FluxMass& mass, const ViscousForm& viscous_form);
+
+  const Executor& executor() const { return executor_; }
+  const Mesh& mesh() const { return mesh_; }
+  /// M as it is, on fluxes: entries M_fg [1/m].
+  const FaceMatrix& mass() const { return mass_; }
+  /// K as it is: entries K_fg [m], on the stencil of M.
+  const FaceMatrix& viscous_form() const { return viscous_form_; }
+  /// M and K as solvers iterate with them. Double precision is made when it is first asked for.
+  template <class T>
+  const FaceMatricesIn<T>& in() const;
+  /// A_f M_ff A_f of each face [m3].
+  View<Face, const float> mass_diagonal() const { return mass_diagonal_.view(); }
+  /// K_ff of each face [m].
+  View<Face, const float> viscous_diagonal() const { return viscous_diagonal_.view(); }
+  /// What the boundary holds, of ghosts too.
+  View<Face, const FaceHold> hold() const { return hold_.view(); }
+  std::vector<FaceHold> hold_on_host() const { return hold_.to_host(); }
+  /// 1 where not all that the row of an owned face sees is free, else 0.
+  View<Face, const std::uint8_t> sees_given() const { return sees_given_.view(); }
+  /// S of each face [m2].
+  View<Face, const Vector3> area() const { return mesh_.geometry().face_areas(executor_.space()); }
+
+  /// Brings the ghosts of v up to date, and calls `launch(range, rows, space)` with rows of the stencil for
+  /// parts of the owned faces, of all of them in the end. Before, `gather(range)` is called for the faces
+  /// that rows may read from now on: those owned, then the ghosts. Defined in
+  /// physics/momentum/momentum_rows.hpp.
+  template <class V, class Gather, class Launch>
+  void visit_stencil(const V& v, const Gather& gather, const Launch& launch) const;
+  /// The same for rows that read v itself.
+  template <class V, class Launch>
+  void visit_stencil(const V& v, const Launch& launch) const {
+    visit_stencil(
+        v, [](Range<Face>) {}, launch);
+  }
+
+  /// Where systems put what they need for one product or residual, each of them anew.
+  struct Room {
+    FaceVectors<Real> gathered;  ///< a velocity [m/s] with its flux [m3/s] beside it, for rows of residuals
+    Buffer<BinnedSum> sum;       ///< one, of squares that are added up in parts
+  };
+  Room& room() const { return room_; }
 
   /// Norm of the diagonal of K times v.
   Real norm_of_friction(const FaceVelocity& velocity) const;
@@ -42,44 +85,15 @@ class MomentumMatrices {
   void keep_free_tangential_part(FaceVectors<float>& velocity) const;
 
  private:
-  template <class>
-  friend class FaceSystem;
-  friend class MomentumSystem;
-  friend class TangentialSystem;
-  friend class FaceJacobi;
-  friend class MomentumMultigrid;
-  friend class TangentialApproximateInverse;
-  friend class StreamMatrices;
-  friend class StreamSystem;
-  friend class TangentialChebyshev;
-  friend class TangentialReconstruction;
-  friend class ViscousReach;
-
-  /// Double precision is made when it is first asked for.
-  template <class T>
-  const FaceMatricesIn<T>& in() const;
-  /// Brings the ghosts of v up to date, and calls `launch(range, rows, space)` with rows of the stencil for
-  /// parts of the owned faces, of all of them in the end. Before, `gather(range)` is called for the faces
-  /// that rows may read from now on: those owned, then the ghosts.
-  template <class V, class Gather, class Launch>
-  void visit_stencil(const V& v, const Gather& gather, const Launch& launch) const;
-  /// The root of what `add(sum)` adds up, over all ranks.
-  template <class Add>
-  Real root_of_sum(const Add& add) const;
-  View<Face, const FaceHold> hold() const { return boundaries_.hold().view(); }
-  View<Face, const Vector3> area() const { return mesh_.geometry().face_areas(executor_.space()); }
-
   Executor executor_;
   const Mesh& mesh_;
-  const FlowBoundaries& boundaries_;
-  const FluxMass& mass_;
-  const ViscousForm& viscous_form_;
+  const Field<Face, FaceHold>& hold_;
+  const FaceMatrix &mass_, &viscous_form_;
   FaceMatricesIn<float> single_;
   Field<Face, float> mass_diagonal_, viscous_diagonal_;
-  Field<Face, std::uint8_t> sees_given_;  // 1: not all that the face's row sees is free
+  Field<Face, std::uint8_t> sees_given_;
   mutable std::unique_ptr<FaceMatricesIn<Real>> double_;
-  mutable FaceVectors<Real> gathered_;  // for rows of residuals: a velocity with its flux beside it
-  mutable Buffer<BinnedSum> sum_;       // of squares that are added up in parts
+  mutable Room room_;
 };
 
 /// What the systems have in common: products and corrections in either precision, of one kernel each.
@@ -97,6 +111,10 @@ class FaceSystem : public RefinedSystem<FaceVelocity> {
   void add(Real factor, const FaceVectors<Real>& e, FaceVelocity& v) const override;
 
  protected:
+  /// The root of what `add(sum)` adds up, over all ranks.
+  template <class Add>
+  Real root_of_sum(const Add& add) const;
+
   const MomentumMatrices& matrices_;
 
  private:

@@ -182,9 +182,9 @@ bool has_only_simplices(const Mesh& mesh) {
 }
 
 TangentialApproximateInverse::TangentialApproximateInverse(const MomentumMatrices& matrices)
-    : matrices_(matrices), single_(matrices.executor_, matrices.single_.normal.extent(), "G r", "1") {
-  const Mesh& mesh = matrices.mesh_;
-  const FactorRows rows(mesh, matrices.viscous_form_.matrix(), matrices.boundaries_.hold().to_host());
+    : matrices_(matrices), single_(matrices.executor(), matrices.mesh().domain().extent<Face>(), "G r", "1") {
+  const Mesh& mesh = matrices.mesh();
+  const FactorRows rows(mesh, matrices.viscous_form(), matrices.hold_on_host());
   const Halo<Face>& halo = mesh.domain().halo<Face>();
   const auto owned = at(halo.owned().size());
   Field<Face, FactorRow> factor(Executor::serial(), mesh.domain().extent<Face>(), "rows of G", "1");
@@ -252,7 +252,7 @@ void TangentialApproximateInverse::visit_product(const Triangle& triangle, const
         },
         RowLengths<3, 4>{});
   };
-  launch_with_ghosts(matrices_.mesh_.domain(), x.owned(), launch_on, x);
+  launch_with_ghosts(matrices_.mesh().domain(), x.owned(), launch_on, x);
 }
 
 template <class T>

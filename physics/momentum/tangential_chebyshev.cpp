@@ -7,8 +7,8 @@
 
 #include "kernels/for_each.hpp"
 #include "kernels/reduction.hpp"
-#include "mesh/parallel/exchange.hpp"
 #include "physics/momentum/free_parts.hpp"
+#include "physics/momentum/momentum_rows.hpp"
 #include "physics/momentum/tangential_approximate_inverse.hpp"
 #include "solvers/multigrid/power_iteration.hpp"
 
@@ -124,20 +124,20 @@ struct EnergyOfFace {
 
 TangentialChebyshev::TangentialChebyshev(const MomentumMatrices& matrices)
     : matrices_(matrices),
-      executor_(matrices.executor_.among(matrices.mesh_.domain().shared_communicator())),
-      area_(matrices.executor_, matrices.single_.normal.extent(), "area", "m2"),
-      inverse_diagonal_(matrices.executor_, area_.extent(), "inverse diagonal", "1"),
-      x_(matrices.executor_, area_.extent(), "x", "1"),
+      executor_(matrices.executor().among(matrices.mesh().domain().shared_communicator())),
+      area_(matrices.executor(), matrices.mesh().domain().extent<Face>(), "area", "m2"),
+      inverse_diagonal_(matrices.executor(), area_.extent(), "inverse diagonal", "1"),
+      x_(matrices.executor(), area_.extent(), "x", "1"),
       next_(alike(x_)),
       step_(alike(x_)) {
   // On tetrahedra from Gmsh the largest eigenvalue is 34 times the smallest; those below the polynomial's
   // interval are few. On cells that are no simplices a third step saves next to no iteration.
   constexpr Real width = 15;
-  const int degree = has_only_simplices(matrices_.mesh_) ? 3 : 2;
+  const int degree = has_only_simplices(matrices_.mesh()) ? 3 : 2;
   for_each(executor_, inverse_diagonal_.owned(),
-           InverseOnFace{matrices_.area(), std::as_const(matrices_.viscous_diagonal_).view(),
-                         matrices_.hold(), area_.view(), inverse_diagonal_.view()});
-  const Halo<Face>& halo = matrices_.mesh_.domain().halo<Face>();
+           InverseOnFace{matrices_.area(), matrices_.viscous_diagonal(), matrices_.hold(), area_.view(),
+                         inverse_diagonal_.view()});
+  const Halo<Face>& halo = matrices_.mesh().domain().halo<Face>();
   std::vector<Vector4<float>> start(at(x_.size()));
   for (const Id<Face> f : x_.owned()) {
     const auto number = [&](GlobalIndex k) {
@@ -151,12 +151,13 @@ TangentialChebyshev::TangentialChebyshev(const MomentumMatrices& matrices)
     return std::sqrt(sum(executor_, x_.owned(),
                          EnergyOfFace{std::as_const(inverse_diagonal_).view(), std::as_const(x_).view()}));
   };
+  const FaceMatricesIn<float>& in = matrices_.in<float>();
   const auto multiply = [&](Real factor) {
-    visit_product([&](Range<Face> range, auto rows, View<FacePair, const float> viscous) {
+    matrices_.visit_stencil(x_, [&](Range<Face> range, auto rows, MemorySpace space) {
       for_each(executor_, range,
-               ScaledProductOnFace<decltype(rows)>{
-                   rows, factor, viscous, matrices_.hold(), std::as_const(inverse_diagonal_).view(),
-                   matrices_.single_.normal.view(), std::as_const(x_).view(), next_.view()});
+               ScaledProductOnFace<decltype(rows)>{rows, factor, view(in.viscous, space), matrices_.hold(),
+                                                   std::as_const(inverse_diagonal_).view(), in.normal.view(),
+                                                   std::as_const(x_).view(), next_.view()});
     });
     std::swap(x_, next_);
   };
@@ -164,32 +165,21 @@ TangentialChebyshev::TangentialChebyshev(const MomentumMatrices& matrices)
   if (largest > 0) steps_ = chebyshev(largest, width, degree);
 }
 
-template <class Launch>
-void TangentialChebyshev::visit_product(const Launch& launch) {
-  const MemorySpace space = executor_.space();
-  const ConstantArray<float>& viscous = matrices_.single_.viscous;
-  const View<FacePair, const float> entries(viscous.data(space), static_cast<Index>(viscous.size()));
-  const auto launch_on = [&](Range<Face> faces) {
-    matrices_.mass_.matrix().stencil().visit_parts(
-        space, faces, [&](Range<Face> range, auto rows) { launch(range, rows, entries); });
-  };
-  launch_with_ghosts(matrices_.mesh_.domain(), x_.owned(), launch_on, x_);
-}
-
 template <class T>
 void TangentialChebyshev::apply_to(Real factor, const FaceVectors<T>& r, FaceVectors<T>& z,
                                    detail::SumInParts* sum) {
   if (steps_.empty()) return z.fill({});
+  const FaceMatricesIn<float>& in = matrices_.in<float>();
   const auto area = std::as_const(area_).view(), inverse = std::as_const(inverse_diagonal_).view();
   for_each(executor_, r.owned(), StartedOnFace<T>{steps_[0].gain, area, inverse, r.view(), x_.view()});
   for (std::size_t k = 1; k < steps_.size(); ++k) {
-    visit_product([&](Range<Face> range, auto rows, View<FacePair, const float> viscous) {
+    matrices_.visit_stencil(x_, [&](Range<Face> range, auto rows, MemorySpace space) {
       using Change = ChebyshevChange<T, decltype(rows)>;
       // The first step is the x that it led to.
       const auto x = std::as_const(x_).view(), before = k == 1 ? x : std::as_const(step_).view();
-      const Change change{rows, steps_[k], viscous,  matrices_.hold(),
-                          area, inverse,   r.view(), matrices_.single_.normal.view(),
-                          x,    before};
+      const auto viscous = view(in.viscous, space);
+      const Change change{
+          rows, steps_[k], viscous, matrices_.hold(), area, inverse, r.view(), in.normal.view(), x, before};
       if (k + 1 < steps_.size()) {
         for_each(executor_, range, ChebyshevStepOnFace<Change>{change, step_.view(), next_.view()});
       } else {

@@ -27,9 +27,6 @@ class TangentialChebyshev {
   void apply(Real factor, const FaceVectors<Real>& r, FaceVectors<Real>& z, detail::SumInParts* sum);
 
  private:
-  /// Calls `launch(range, rows)` for parts of the rank's own faces once K x can be summed.
-  template <class Launch>
-  void visit_product(const Launch& launch);
   template <class T>
   void apply_to(Real factor, const FaceVectors<T>& r, FaceVectors<T>& z, detail::SumInParts* sum);
 

@@ -114,11 +114,11 @@ std::vector<float> shares_of_cells(const Mesh& mesh, const std::vector<FaceHold>
 
 TangentialReconstruction::TangentialReconstruction(const MomentumMatrices& matrices)
     : matrices_(matrices),
-      share_(matrices.executor_, matrices.mesh_.domain().extent<Face>(), "share of cells", "m2"),
+      share_(matrices.executor(), matrices.mesh().domain().extent<Face>(), "share of cells", "m2"),
       flux_(alike(share_)),
-      velocity_(matrices.executor_, matrices.mesh_.domain().extent<Cell>(), "velocity of cells", "1") {
-  share_.copy_from_host(shares_of_cells(matrices.mesh_, matrices.boundaries_.hold_of_face()));
-  exchange_ghosts(matrices.mesh_.domain(), share_);
+      velocity_(matrices.executor(), matrices.mesh().domain().extent<Cell>(), "velocity of cells", "1") {
+  share_.copy_from_host(shares_of_cells(matrices.mesh(), matrices.hold_on_host()));
+  exchange_ghosts(matrices.mesh().domain(), share_);
 }
 
 // Cells and faces are all those that the rank has: of its own edges and faces it has the cells about them
@@ -128,23 +128,23 @@ template <class T>
 void TangentialReconstruction::set_rotation(const Field<Edge, T, Cochain::Dual>& r,
                                             const FaceVectors<T>& force, Field<Edge, float>& rotation) {
   const MomentumMatrices& m = matrices_;
-  const Topology& topology = m.mesh_.topology();
-  const Geometry& geometry = m.mesh_.geometry();
-  const MemorySpace space = m.executor_.space();
+  const Topology& topology = m.mesh().topology();
+  const Geometry& geometry = m.mesh().geometry();
+  const MemorySpace space = m.executor().space();
   const ArmsOfCells arm{geometry.face_centroids_of_cells(space), geometry.cell_centroids(space),
                         geometry.cell_volumes(space)};
-  exchange_ghosts(m.mesh_.domain(), force);
+  exchange_ghosts(m.mesh().domain(), force);
   topology.faces_of_cell().visit_parts(space, [&](Range<Cell> range, auto rows) {
     for_each(
-        m.executor_, range,
+        m.executor(), range,
         ForceOnCell<T, decltype(rows)>{rows, std::as_const(share_).view(), force.view(), velocity_.view()});
   });
   topology.cells_of_face().visit_parts(space, [&](Range<Face> range, auto rows) {
-    for_each(m.executor_, range,
+    for_each(m.executor(), range,
              CirculationOnFace<decltype(rows)>{rows, arm, std::as_const(velocity_).view(), flux_.view()});
   });
   topology.faces_of_edge().visit_parts(space, rotation.owned(), [&](Range<Edge> range, auto rows) {
-    for_each(m.executor_, range,
+    for_each(m.executor(), range,
              RotationOnEdge<T, decltype(rows)>{rows, r.view(), std::as_const(flux_).view(), rotation.view()});
   });
 }
@@ -153,22 +153,23 @@ template <class T>
 void TangentialReconstruction::add(const Field<Edge, float>& s, const FaceVectors<T>& r, FaceVectors<T>& z,
                                    detail::SumInParts* sum) {
   const MomentumMatrices& m = matrices_;
-  const Topology& topology = m.mesh_.topology();
-  const Geometry& geometry = m.mesh_.geometry();
-  const MemorySpace space = m.executor_.space();
+  const Topology& topology = m.mesh().topology();
+  const Geometry& geometry = m.mesh().geometry();
+  const MemorySpace space = m.executor().space();
   const ArmsOfCells arm{geometry.face_centroids_of_cells(space), geometry.cell_centroids(space),
                         geometry.cell_volumes(space)};
   topology.edges_of_face().visit_parts(space, [&](Range<Face> range, auto rows) {
-    for_each(m.executor_, range, CurlOnFace<decltype(rows)>{rows, s.view(), flux_.view()});
+    for_each(m.executor(), range, CurlOnFace<decltype(rows)>{rows, s.view(), flux_.view()});
   });
   topology.faces_of_cell().visit_parts(space, [&](Range<Cell> range, auto rows) {
-    for_each(m.executor_, range,
+    for_each(m.executor(), range,
              VelocityOnCell<decltype(rows)>{rows, arm, std::as_const(flux_).view(), velocity_.view()});
   });
   topology.cells_of_face().visit_parts(space, z.owned(), [&](Range<Face> range, auto rows) {
-    for_each(m.executor_, range,
-             AddVelocityOnFace<T, decltype(rows)>{rows, std::as_const(share_).view(), m.single_.normal.view(),
-                                                  std::as_const(velocity_).view(), z.view()});
+    for_each(
+        m.executor(), range,
+        AddVelocityOnFace<T, decltype(rows)>{rows, std::as_const(share_).view(), m.in<float>().normal.view(),
+                                             std::as_const(velocity_).view(), z.view()});
   });
   // In a kernel with the other it would not fit into the registers of a GPU.
   if (sum != nullptr)

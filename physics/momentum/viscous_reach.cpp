@@ -28,11 +28,10 @@ struct IsReachedOfFace {
 
 bool ViscousReach::is_beyond(Real far) const {
   const MomentumMatrices& m = matrices_;
-  const Range<Face> faces = m.mass_diagonal_.owned();
-  const Real reached =
-      sum(m.executor_, faces,
-          IsReachedOfFace{ratio_, far, m.mass_diagonal_.view(), m.viscous_diagonal_.view(), m.hold()});
-  return 2 * reached > sum(m.executor_, faces, IsFreeOfFace{m.hold()});
+  const Range<Face> faces = m.mesh().domain().halo<Face>().owned();
+  const Real reached = sum(m.executor(), faces,
+                           IsReachedOfFace{ratio_, far, m.mass_diagonal(), m.viscous_diagonal(), m.hold()});
+  return 2 * reached > sum(m.executor(), faces, IsFreeOfFace{m.hold()});
 }
 
 Real ViscousReach::rounded_ratio() const {

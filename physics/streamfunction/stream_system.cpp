@@ -149,10 +149,10 @@ struct AddTangentialOnFace {
 
 template <class T>
 StreamMatrices::Faces<T>::Faces(const MomentumMatrices& momentum)
-    : inverse_area(momentum.executor_, momentum.single_.normal.extent(), "inverse area", "1/m2"),
-      velocity(momentum.executor_, inverse_area.extent(), "velocity", "1"),
-      circulation(momentum.executor_, inverse_area.extent(), "circulation", "1") {
-  for_each(momentum.executor_, inverse_area.range(),
+    : inverse_area(momentum.executor(), momentum.mesh().domain().extent<Face>(), "inverse area", "1/m2"),
+      velocity(momentum.executor(), inverse_area.extent(), "velocity", "1"),
+      circulation(momentum.executor(), inverse_area.extent(), "circulation", "1") {
+  for_each(momentum.executor(), inverse_area.range(),
            InverseAreaOnFace<T>{momentum.area(), inverse_area.view()});
 }
 
@@ -160,10 +160,10 @@ StreamMatrices::StreamMatrices(const MomentumMatrices& momentum, const CurlWithL
                                const std::vector<std::uint8_t>& edge_is_free)
     : momentum_(momentum),
       curl_(curl),
-      free_(momentum.executor_, momentum.mesh_.domain().extent<Edge>(), "free", "1"),
+      free_(momentum.executor(), momentum.mesh().domain().extent<Edge>(), "free", "1"),
       single_(momentum),
-      flux_(momentum.executor_, single_.velocity.extent(), "change of flux", "m3/s"),
-      circulation_(momentum.executor_, flux_.extent(), "circulation", "m2/s2") {
+      flux_(momentum.executor(), single_.velocity.extent(), "change of flux", "m3/s"),
+      circulation_(momentum.executor(), flux_.extent(), "circulation", "m2/s2") {
   free_.copy_from_host(edge_is_free);
 }
 
@@ -186,17 +186,17 @@ void StreamSystem::apply_to(const StreamVectors<T>& x, Paired<StreamVectors<T>>&
   const FaceMatricesIn<T>& in = m.in<T>();
   auto& [inverse_area, velocity, circulation] = matrices_.faces<T>();
   const auto inverse = std::as_const(inverse_area).view();
-  const MemorySpace space = m.executor_.space();
+  const MemorySpace space = m.executor().space();
   const VelocityOnFace<T> velocity_of{inverse, in.normal.view(), x.velocity.view(), velocity.view()};
   const auto set_velocity = [&](Range<Face> faces) {
     matrices_.curl_.sums_over_edges().visit(faces, x.stream.view(), velocity_of);
   };
-  launch_with_ghosts(m.mesh_.domain(), velocity.range(), set_velocity, x.velocity, x.stream);
+  launch_with_ghosts(m.mesh().domain(), velocity.range(), set_velocity, x.velocity, x.stream);
   matrices_.curl_.add_loops(x.loop, inverse_area, in.normal, velocity);
 
-  detail::SumInParts sum(m.executor_, product);
+  detail::SumInParts sum(m.executor(), product);
   const auto set_force = [&](Range<Face> faces, detail::SumInParts* own_sum) {
-    m.mass_.matrix().stencil().visit_parts(space, faces, [&](Range<Face> range, auto rows) {
+    m.mass().stencil().visit_parts(space, faces, [&](Range<Face> range, auto rows) {
       const ForceOnFace<T, decltype(rows)> force{rows,
                                                  view(in.mass, space),
                                                  view(in.viscous, space),
@@ -208,7 +208,7 @@ void StreamSystem::apply_to(const StreamVectors<T>& x, Paired<StreamVectors<T>>&
                                                  std::as_const(velocity).view(),
                                                  circulation.view(),
                                                  y.velocity.view()};
-      detail::run_and_add(m.executor_, range, force, own_sum);
+      detail::run_and_add(m.executor(), range, force, own_sum);
     });
   };
   set_force(velocity.owned(), product != nullptr ? &sum : nullptr);
@@ -246,20 +246,20 @@ void StreamSystem::apply_with_product(const StreamVectors<Real>& x, Paired<Strea
 
 void StreamSystem::set_residual(const StreamVelocity& x, Paired<StreamVelocity>& r) const {
   const MomentumMatrices& m = matrices_.momentum_;
-  const MemorySpace space = m.executor_.space();
+  const MemorySpace space = m.executor().space();
   PrimalCochain<Face>& change = matrices_.flux_;
   const auto set_curl = [&](Range<Face> faces) { matrices_.curl_.set_curl(faces, x.stream, change); };
-  launch_with_ghosts(m.mesh_.domain(), change.range(), set_curl, x.velocity, x.stream);
+  launch_with_ghosts(m.mesh().domain(), change.range(), set_curl, x.velocity, x.stream);
   matrices_.curl_.add_loops(x.loop, change);
-  for_each(m.executor_, change.range(),
+  for_each(m.executor(), change.range(),
            ChangedOnFace{m.area(), sources_->velocity.view(), x.velocity.view(), sources_->flux.view(),
-                         std::as_const(change).view(), m.gathered_.view()});
-  m.mass_.matrix().stencil().visit_parts(space, change.range(), [&](Range<Face> range, auto rows) {
-    for_each(m.executor_, range,
+                         std::as_const(change).view(), m.room().gathered.view()});
+  m.mass().stencil().visit_parts(space, change.range(), [&](Range<Face> range, auto rows) {
+    for_each(m.executor(), range,
              ResidualOnFace<decltype(rows)>{
-                 rows, m.mass_.matrix().entries(space), m.viscous_form_.matrix().entries(space), mass_factor_,
+                 rows, m.mass().entries(space), m.viscous_form().entries(space), mass_factor_,
                  viscous_factor_, m.hold(), m.area(), sources_->circulation.view(),
-                 std::as_const(m.gathered_).view(), matrices_.circulation_.view(), r.velocity.view()});
+                 std::as_const(m.room().gathered).view(), matrices_.circulation_.view(), r.velocity.view()});
   });
   set_rotation(matrices_.circulation_, r.stream, r.loop);
   add_given(r.loop);
@@ -270,23 +270,23 @@ Real StreamSystem::set_first_residual(const StreamVelocity& x, Paired<StreamVelo
   set_residual(x, r);
   const MomentumMatrices& m = matrices_.momentum_;
   Real squared = inner_product(r.velocity, r.velocity);
-  squared += sum(m.executor_, r.stream.owned(),
-                 SquaredSourceOfEdge{m.mesh_.topology().faces_of_edge().view(m.executor_.space()),
+  squared += sum(m.executor(), r.stream.owned(),
+                 SquaredSourceOfEdge{m.mesh().topology().faces_of_edge().view(m.executor().space()),
                                      std::as_const(matrices_.free_).view(), sources_->circulation.view(),
                                      r.stream.view()});
   matrices_.curl_.set_circulation_round_loops(sources_->circulation, image.loop);
   add_given(image.loop);
   squared +=
-      sum(m.executor_, r.loop.owned(), SquaredSourceOfLoop{std::as_const(image.loop).view(), r.loop.view()});
+      sum(m.executor(), r.loop.owned(), SquaredSourceOfLoop{std::as_const(image.loop).view(), r.loop.view()});
   return std::sqrt(squared);
 }
 
 template <class T>
 void StreamSystem::add_in(Real factor, const StreamVectors<T>& e, StreamVelocity& x) const {
   const MomentumMatrices& m = matrices_.momentum_;
-  for_each(m.executor_, x.stream.range(), AddOnEdge<T>{factor, e.stream.view(), x.stream.view()});
+  for_each(m.executor(), x.stream.range(), AddOnEdge<T>{factor, e.stream.view(), x.stream.view()});
   linear_combination(factor, e.loop, 1, x.loop);
-  for_each(m.executor_, x.velocity.range(),
+  for_each(m.executor(), x.velocity.range(),
            AddTangentialOnFace<T>{factor, m.hold(), m.area(), e.velocity.view(), x.velocity.view()});
 }
 void StreamSystem::add(Real factor, const StreamVectors<float>& e, StreamVelocity& x) const {
