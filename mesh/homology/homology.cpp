@@ -6,7 +6,7 @@
 #include <iterator>
 #include <vector>
 
-#include "mesh/homology/disjoint_sets.hpp"
+#include "mesh/disjoint_sets.hpp"
 #include "mesh/homology/dual_tree.hpp"
 
 namespace curlew {
@@ -14,13 +14,7 @@ namespace curlew {
 namespace {
 
 Index connected_parts(const Topology& topology) {
-  DisjointSets parts(at(topology.nodes().size()));
-  const auto nodes_of_cell = topology.nodes_of_cell().view(MemorySpace::Host);
-  for (const Id<Cell> c : topology.cells()) {
-    const auto nodes = nodes_of_cell[c];
-    for (const auto [n, sign] : nodes) parts.join(nodes[0].id.value(), n.value());
-  }
-  return parts.sets();
+  return connected_by(topology.nodes_of_cell(), topology.nodes()).sets();
 }
 
 struct Boundary {

@@ -12,7 +12,7 @@
 
 #include "kernels/error.hpp"
 #include "kernels/parallel.hpp"
-#include "mesh/homology/disjoint_sets.hpp"
+#include "mesh/disjoint_sets.hpp"
 #include "mesh/where.hpp"
 
 namespace curlew {

@@ -9,7 +9,7 @@
 #include <set>
 
 #include "kernels/error.hpp"
-#include "mesh/homology/disjoint_sets.hpp"
+#include "mesh/disjoint_sets.hpp"
 
 namespace curlew {
 
@@ -44,23 +44,8 @@ CellGraph graph_of(const Topology& topology) {
   return graph;
 }
 
-/// Sets of cells connected through faces on whose both sides `together(a, b)` holds: the root of each cell.
-template <class Together>
-DisjointSets pieces_of(const Topology& topology, const Together& together) {
-  DisjointSets sets(at(topology.cells().size()));
-  for (const Id<Face> f : topology.interior_faces()) {
-    const auto cells = topology.cells_of_face()[f];
-    if (together(cells[0].id, cells[1].id)) sets.join(cells[0].id.value(), cells[1].id.value());
-  }
-  return sets;
-}
-
 bool connected(const Topology& topology) {
-  DisjointSets sets = pieces_of(topology, [](Id<Cell>, Id<Cell>) { return true; });
-  for (const Id<Cell> c : topology.cells()) {
-    if (sets.root(c.value()) != sets.root(0)) return false;
-  }
-  return true;
+  return connected_by(topology.cells_of_face(), topology.cells()).sets() == 1;
 }
 
 }  // namespace
@@ -103,9 +88,13 @@ PartitionQuality assess(const Topology& topology, const Partition& partition) {
   quality.parts = partition.parts;
   std::vector<Index> cells(parts, 0), pieces(parts, 0), ghosts(parts, 0);
   for (const Id<Cell> c : topology.cells()) ++cells[part(c)];
+  DisjointSets sets(at(topology.cells().size()));
   for (const Id<Face> f : topology.interior_faces()) {
     const auto two = topology.cells_of_face()[f];
-    if (part(two[0].id) != part(two[1].id)) ++quality.cut_faces;
+    if (part(two[0].id) == part(two[1].id))
+      sets.join(two[0].id.value(), two[1].id.value());
+    else
+      ++quality.cut_faces;
   }
   std::vector<std::set<std::size_t>> neighbours(parts);
   std::vector<std::size_t> about;
@@ -121,7 +110,6 @@ PartitionQuality assess(const Topology& topology, const Partition& partition) {
     for (const std::size_t p : about) ++ghosts[p];
     neighbours[part(c)].insert(about.begin(), about.end());
   }
-  DisjointSets sets = pieces_of(topology, [&](Id<Cell> a, Id<Cell> b) { return part(a) == part(b); });
   for (const Id<Cell> c : topology.cells()) {
     if (sets.root(c.value()) == c.value()) ++pieces[part(c)];
   }

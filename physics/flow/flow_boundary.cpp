@@ -9,7 +9,7 @@
 
 #include "kernels/fill.hpp"
 #include "kernels/reduction.hpp"
-#include "mesh/parallel/exchange.hpp"
+#include "mesh/parallel/lowest_labels.hpp"
 #include "physics/flow/averages.hpp"
 #include "physics/overloaded.hpp"
 
@@ -99,41 +99,10 @@ void FlowBoundaries::find_closed_parts() {
   for (const Id<Face> f : topology.boundary_faces()) {
     if (hold_of_face_[at(f.value())] == FaceHold::Free) label_of[topology.cells_of_face()[f][0].id] = open;
   }
-  // Pieces are connected on this rank.
-  std::vector<Id<Cell>> queue;
-  std::vector<std::size_t> starts{0};
-  std::vector<bool> visited(at(label.size()), false);
-  for (const Id<Cell> root : topology.cells()) {
-    if (visited[at(root.value())]) continue;
-    visited[at(root.value())] = true;
-    queue.push_back(root);
-    for (std::size_t next = starts.back(); next < queue.size(); ++next) {
-      for (const auto [f, sign] : topology.faces_of_cell()[queue[next]]) {
-        for (const auto [c, side] : topology.cells_of_face()[f]) {
-          if (visited[at(c.value())]) continue;
-          visited[at(c.value())] = true;
-          queue.push_back(c);
-        }
-      }
-    }
-    starts.push_back(queue.size());
-  }
-  std::set<GlobalIndex> labels;
-  for (bool changed = true; changed;) {  // on a rank, then from rank to rank
-    exchange_ghosts(domain, label);
-    changed = false;
-    labels.clear();
-    for (std::size_t piece = 0; piece + 1 < starts.size(); ++piece) {
-      const std::span cells(queue.data() + starts[piece], starts[piece + 1] - starts[piece]);
-      GlobalIndex lowest = halo.total();
-      for (const Id<Cell> c : cells) lowest = std::min(lowest, label_of[c]);
-      for (const Id<Cell> c : cells) {
-        changed = changed || label_of[c] != lowest;
-        label_of[c] = lowest;
-      }
-      labels.insert(lowest);
-    }
-    changed = domain.communicator().maximum(changed ? 1 : 0) > 0;
+  spread_lowest(domain, connected_by(topology.cells_of_face(), topology.cells()), label);
+  std::set<GlobalIndex> labels;  // of parts whose lowest cell this rank owns
+  for (const Id<Cell> c : label.owned()) {
+    if (label_of[c] == halo.global(c)) labels.insert(label_of[c]);
   }
   std::vector<GlobalIndex> closed;  // of all ranks
   for (GlobalIndex last = open;;) {

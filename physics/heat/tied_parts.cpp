@@ -7,9 +7,22 @@
 #include <cmath>
 
 #include "kernels/error.hpp"
-#include "mesh/parallel/exchange.hpp"
+#include "mesh/parallel/lowest_labels.hpp"
 
 namespace curlew {
+
+namespace {
+
+DisjointSets connected_nodes(const NodeGraph& graph) {
+  const auto neighbours_of = graph.neighbours_of_node().view(MemorySpace::Host);
+  DisjointSets sets(at(graph.neighbours_of_node().rows()));
+  for (const Id<Node> n : Range<Node>(0, graph.neighbours_of_node().rows())) {
+    for (const auto [m, sign] : neighbours_of[n]) sets.join(n.value(), m.value());
+  }
+  return sets;
+}
+
+}  // namespace
 
 std::vector<std::uint8_t> tied_nodes(const HeatLoad& load) {
   std::vector<std::uint8_t> tied = load.held_on_host();
@@ -18,27 +31,18 @@ std::vector<std::uint8_t> tied_nodes(const HeatLoad& load) {
 }
 
 std::vector<Index> floating_parts(const NodeGraph& graph, const std::vector<std::uint8_t>& tied) {
-  const auto neighbours_of = graph.neighbours_of_node().view(MemorySpace::Host);
-  std::vector<Index> part(tied.size(), -2), queue;
+  DisjointSets sets = connected_nodes(graph);
+  std::vector<Index> part(tied.size(), 0);
+  for (std::size_t n = 0; n < tied.size(); ++n) {
+    if (tied[n]) part[at(sets.root(static_cast<Index>(n)))] = -1;
+  }
   Index parts = 0;
-  for (std::size_t root = 0; root < tied.size(); ++root) {
-    if (part[root] != -2) continue;
-    bool has_tied_node = false;
-    queue.assign(1, static_cast<Index>(root));
-    part[root] = parts;
-    for (std::size_t next = 0; next < queue.size(); ++next) {
-      has_tied_node = has_tied_node || tied[at(queue[next])];
-      for (const auto [m, sign] : neighbours_of[Id<Node>(queue[next])]) {
-        if (part[at(m.value())] != -2) continue;
-        part[at(m.value())] = parts;
-        queue.push_back(m.value());
-      }
-    }
-    if (has_tied_node) {
-      for (const Index n : queue) part[at(n)] = -1;
-    } else {
-      ++parts;
-    }
+  for (std::size_t n = 0; n < tied.size(); ++n) {
+    const std::size_t lowest = at(sets.root(static_cast<Index>(n)));
+    if (n > lowest)
+      part[n] = part[lowest];
+    else if (part[n] == 0)
+      part[n] = parts++;
   }
   return part;
 }
@@ -63,30 +67,12 @@ void require_balance(const Mesh& mesh, const std::vector<Index>& parts, const He
 }
 
 void require_tied(const Domain& domain, const NodeGraph& graph, const std::vector<std::uint8_t>& tied) {
-  const auto neighbours_of = graph.neighbours_of_node().view(MemorySpace::Host);
-  Field<Node> reached(Executor::serial(), domain.extent<Node>(), "tied", "1");
-  const View<Node, Real> flag = reached.view();
-  for (const Id<Node> n : reached.owned()) flag[n] = tied[at(n.value())] ? 1 : 0;
-  std::vector<Id<Node>> queue;
-  for (bool changed = true; changed;) {  // from neighbour to neighbour on a rank, then to other ranks
-    exchange_ghosts(domain, reached);
-    queue.clear();
-    for (const Id<Node> n : reached.range()) {
-      if (flag[n] > 0) queue.push_back(n);
-    }
-    const std::size_t before = queue.size();
-    for (std::size_t next = 0; next < queue.size(); ++next) {
-      for (const auto [m, sign] : neighbours_of[queue[next]]) {
-        if (flag[m] > 0) continue;
-        flag[m] = 1;
-        queue.push_back(m);
-      }
-    }
-    changed = domain.communicator().maximum(queue.size() > before ? 1 : 0) > 0;
-  }
-  Real free = 0;
-  for (const Id<Node> n : reached.owned()) free = std::max(free, 1 - flag[n]);
-  if (domain.communicator().maximum(free) > 0) {
+  Field<Node, GlobalIndex> floats(Executor::serial(), domain.extent<Node>(), "floats", "1");
+  for (const Id<Node> n : floats.owned()) floats.view()[n] = tied[at(n.value())] ? 0 : 1;
+  spread_lowest(domain, connected_nodes(graph), floats);
+  Real floating = 0;
+  for (const Id<Node> n : floats.owned()) floating = std::max(floating, static_cast<Real>(floats.view()[n]));
+  if (domain.communicator().maximum(floating) > 0) {
     throw InputError(
         "a steady state where a part of the domain has no patch of type temperature or convection can be "
         "found on one rank only; run it without mpirun");

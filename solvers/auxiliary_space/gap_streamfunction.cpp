@@ -9,9 +9,9 @@
 #include <utility>
 
 #include "kernels/field.hpp"
-#include "mesh/homology/disjoint_sets.hpp"
 #include "mesh/parallel/exchange.hpp"
 #include "mesh/parallel/gather.hpp"
+#include "mesh/parallel/lowest_labels.hpp"
 #include "solvers/multigrid/divided_unknowns.hpp"
 #include "solvers/multigrid/sparse_rows.hpp"
 
@@ -67,20 +67,7 @@ void join_smooth_walls(const Mesh& mesh, Walls& walls) {
     }
   }
   for (const Id<Face> f : walls.faces) wall_of[f] = halo.global(f);
-  for (GlobalIndex changed = 1; changed > 0;) {
-    exchange_ghosts(mesh.domain(), walls.wall);
-    std::vector<GlobalIndex> lowest(at(walls.wall.size()), halo.total());
-    for (const Id<Face> f : walls.faces) {
-      GlobalIndex& own = lowest[at(sets.root(f.value()))];
-      own = std::min(own, wall_of[f]);
-    }
-    Index mine = 0;
-    for (const Id<Face> f : walls.faces) {
-      const GlobalIndex found = lowest[at(sets.root(f.value()))];
-      if (std::exchange(wall_of[f], found) != found) ++mine;
-    }
-    changed = total_over(mesh.domain().communicator(), mine);
-  }
+  spread_lowest(mesh.domain(), std::move(sets), walls.wall);
 }
 
 /// The wall that is nearest to each node, counted in edges, the lowest of those as near, and its direction

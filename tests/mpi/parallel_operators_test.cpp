@@ -4,17 +4,21 @@
 #include <cuda_runtime_api.h>
 #endif
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <functional>
 #include <limits>
 #include <random>
+#include <set>
 #include <string>
+#include <utility>
 
 #include "kernels/reduction.hpp"
 #include "kernels/tensor3.hpp"
 #include "mesh/box.hpp"
 #include "mesh/parallel/exchange.hpp"
+#include "mesh/parallel/lowest_labels.hpp"
 #include "mesh/parallel/mesh_part.hpp"
 #include "operators/cell_laplacian.hpp"
 #include "operators/flux_mass.hpp"
@@ -403,6 +407,42 @@ TEST(OnRanks, an_exchange_needs_no_host_where_messages_reach_the_device) {
     const ReachingRanks ranks(mesh.domain().communicator(), executor.space());
     expect_exchange_of_all_kinds(ReachingDomain{mesh.domain(), ranks}, mesh, executor);
   }
+}
+
+/// Columns of cells joined at top and bottom in turn: one way through them all, cut in the middle.
+DisjointSets halves_of_a_snake(const Mesh& mesh, Index columns) {
+  DisjointSets sets(at(mesh.topology().cells().size()));
+  const auto place = [&](Id<Cell> c) {
+    const Vector3 centre = mesh.geometry().cell_centroids()[at(c.value())];
+    return std::pair(static_cast<Index>(centre.x * static_cast<Real>(columns)),
+                     static_cast<Index>(centre.y * static_cast<Real>(columns)));
+  };
+  for (const Id<Face> f : mesh.topology().faces()) {
+    const auto cells = mesh.topology().cells_of_face()[f];
+    if (cells.size() < 2) continue;
+    const auto [low, high] = std::minmax({place(cells[0].id), place(cells[1].id)});
+    const bool turns = low.second == (low.first % 2 == 0 ? columns - 1 : 0) && high.first != columns / 2;
+    if (low.first == high.first || turns) sets.join(cells[0].id.value(), cells[1].id.value());
+  }
+  return sets;
+}
+
+/// Of cells whose own labels are the lower the later they come.
+Field<Cell, GlobalIndex> lowest_labels(const Mesh& mesh, Index columns) {
+  const Halo<Cell>& halo = mesh.domain().halo<Cell>();
+  Field<Cell, GlobalIndex> label(Executor::serial(), mesh.domain().extent<Cell>(), "label", "1");
+  for (const Id<Cell> c : label.owned()) label.view()[c] = halo.total() - halo.global(c);
+  spread_lowest(mesh.domain(), halves_of_a_snake(mesh, columns), label);
+  return label;
+}
+
+TEST(OnRanks, labels_spread_as_on_one_rank_through_sets_that_come_back_to_ranks) {
+  constexpr Index columns = 8;
+  const Parted mesh = divided(make_box(CellType::Quadrilateral, {columns, columns, 0}));
+  const auto whole = lowest_labels(mesh.whole, columns), part = lowest_labels(mesh.part, columns);
+  EXPECT_EQ(differences(mesh.domain(), part.range(), part, whole), 0);
+  const std::vector<GlobalIndex> labels = whole.to_host();
+  EXPECT_EQ(std::set(labels.begin(), labels.end()).size(), 2u);
 }
 
 }  // namespace

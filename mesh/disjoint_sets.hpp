@@ -6,7 +6,7 @@
 #include <numeric>
 #include <vector>
 
-#include "kernels/platform.hpp"
+#include "kernels/incidence.hpp"
 
 namespace curlew {
 
@@ -33,5 +33,17 @@ class DisjointSets {
   std::vector<Index> parent_;
   Index sets_;
 };
+
+/// Sets of entities that rows of a table connect: nodes of a cell, cells on both sides of a face.
+template <class Row, class Entity>
+DisjointSets connected_by(const IncidenceTable<Row, Entity>& table, Range<Entity> entities) {
+  DisjointSets sets(at(entities.size()));
+  const auto rows = table.view(MemorySpace::Host);
+  for (const Id<Row> r : Range<Row>(0, table.rows())) {
+    const auto row = rows[r];
+    for (const auto [i, sign] : row) sets.join(row[0].id.value(), i.value());
+  }
+  return sets;
+}
 
 }  // namespace curlew
