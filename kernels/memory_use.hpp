@@ -17,8 +17,8 @@ struct DeviceMemory {
 /// Of the debug device or the GPU in use; throws Error for the host, which does not count.
 DeviceMemory device_memory(MemorySpace space);
 
-/// The name of the GPU in use among all GPUs there are; empty for the debug device, of which each process has its
-/// own.
+/// The name of the GPU in use among all GPUs there are; empty for the debug device, of which each process has
+/// its own.
 std::string device_name(MemorySpace space);
 
 /// What has been copied between the host and the debug device since the program began [bytes].

@@ -183,7 +183,7 @@ void require_device_memory(const Executor& executor, const LoadedCase& loaded) {
   const std::string name = device_name(executor.space());
   devices[mine] = std::bit_cast<Real>(name.empty() ? mine : std::hash<std::string>()(name));
   bytes[mine] = static_cast<Real>(device_bytes(loaded));
-  cells[mine] = static_cast<Real>(loaded.mesh->topology().cells().size());
+  cells[mine] = static_cast<Real>(loaded.mesh->domain().halo<Cell>().owned().size());
   for (std::vector<Real>* values : {&devices, &bytes, &cells}) ranks.share(*values);
   int ranks_here = 0;
   Real bytes_here = 0, cells_here = 0;
@@ -197,7 +197,8 @@ void require_device_memory(const Executor& executor, const LoadedCase& loaded) {
   if (bytes_here <= free) return;
   const Real per_cell = bytes_here / cells_here;
   throw InputError(fmt::format(
-      "the run needs {:.3g} GB of the device's memory{}, {:.0f} bytes per cell, and {:.3g} GB are free: a mesh "
+      "the run needs {:.3g} GB of the device's memory{}, {:.0f} bytes per cell, and {:.3g} GB are free: a "
+      "mesh "
       "of this kind may have {:.3g} cells, this one has {:.3g}; use a smaller mesh{} or --backend cpu",
       1e-9 * bytes_here, ranks_here > 1 ? fmt::format(" for the {} ranks that share it", ranks_here) : "",
       per_cell, 1e-9 * free, free / per_cell, cells_here, ranks.ranks() > 1 ? ", more GPUs" : ""));
