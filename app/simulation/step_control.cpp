@@ -13,13 +13,13 @@ namespace {
 
 constexpr Real largest_growth = 1.2;
 // A remainder of the run shorter than this share of a step is round-off.
-constexpr Real round_off = 1e-6;
+constexpr Real round_off_of_even_steps = 1e-6;
 
 }  // namespace
 
 std::int64_t EvenSteps::last() const {
-  return origin_.step +
-         static_cast<std::int64_t>(std::ceil((time_.end - origin_.time) / time_.step - round_off));
+  return origin_.step + static_cast<std::int64_t>(
+                            std::ceil((time_.end - origin_.time) / time_.step - round_off_of_even_steps));
 }
 
 Real EvenSteps::time_of(std::int64_t step) const {
@@ -29,7 +29,7 @@ Real EvenSteps::time_of(std::int64_t step) const {
 
 void EvenSteps::resume(const Moment& origin, const Moment& now) {
   origin_ = origin;
-  if (std::abs(time_of(now.step) - now.time) > round_off * time_.step) origin_ = now;
+  if (std::abs(time_of(now.step) - now.time) > round_off_of_even_steps * time_.step) origin_ = now;
 }
 
 Real StepControl::next(Real now, Real courant_rate) {

@@ -48,6 +48,10 @@ class StepControl {
   /// Whether the run is at its end.
   bool at_end(Real now) const;
 
+  /// Times that differ by less than this share of a step are the same: what round-off adds up to in some
+  /// million steps.
+  static constexpr Real round_off = 1e-3;
+
   Real last() const { return last_; }  ///< [s]; 0 before the first step
   /// Goes on after a step of that length.
   void resume(Real last) { last_ = last; }

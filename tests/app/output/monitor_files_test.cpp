@@ -174,6 +174,15 @@ TEST(Schedule, intervals_count_from_the_start_and_bear_round_off) {
   EXPECT_TRUE(is_due({}, 0, {3, 3.0, 2.0}, true));
 }
 
+TEST(Schedule, intervals_bear_the_round_off_of_a_late_time) {
+  for (const Real start : {1e6, 1e7, 1e8, -1e8}) {
+    for (int step = 1; step <= 100; ++step) {
+      const Moment moment{step, start + 0.01 * step, start + 0.01 * (step - 1)};
+      EXPECT_EQ(is_due({0.1, {}}, start, moment, false), step % 10 == 0) << start << " " << step;
+    }
+  }
+}
+
 TEST_F(MonitorFilesOnCube, a_restarted_run_leaves_the_same_file) {
   const std::vector<MonitorSettings> settings{
       monitor("m", ProbeSettings{{{.3, .3, .3}}, {temperature}}, {.2, {}})};

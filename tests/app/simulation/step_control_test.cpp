@@ -85,6 +85,7 @@ TEST(StepControl, fixed_steps_fill_the_run) {
   for (std::size_t k = 0; k + 1 < tenths.size(); ++k) EXPECT_EQ(tenths[k], 0.1) << k;
   EXPECT_EQ(steps_of(fixed(1000, 0.1), any).size(), 10000u);
   EXPECT_THAT(steps_of(fixed(1, 1), any), ElementsAre(1));
+  EXPECT_EQ(steps_of(fixed(1000, 0.001), any).size(), 1000000u);
 }
 
 TEST(StepControl, the_last_two_steps_share_what_is_left) {
