@@ -78,12 +78,18 @@ class Run {
     try {
       status = go_on(files, restart.has_value());
     } catch (const DivergedError&) {
-      if (!simulation_.sound_after_failure()) write_diverged(files);
-      keep_results(RunStatus::Diverged, files);
+      if (simulation_.sound_before_divergence())
+        keep_steps();
+      else
+        write_diverged(files);
+      end(RunStatus::Diverged, files);
       throw;
     } catch (const InputError&) {  // an expression that has no value at some time
       // Other ranks may know nothing of it, and be no help.
-      if (ranks_.ranks() == 1) keep_results(RunStatus::Stopped, files);
+      if (ranks_.ranks() == 1) {
+        keep_steps();
+        end(RunStatus::Stopped, files);
+      }
       throw;
     }
     if (simulation_.finished() && !simulation_.conclusion().empty()) progress_.note(simulation_.conclusion());
@@ -216,7 +222,7 @@ class Run {
     if (!restarted && !one_result) {
       const Moment begin{simulation_.steps(), simulation_.time(), simulation_.time()};
       const auto snapshot = simulation_.snapshot();
-      write_state(begin, is_due(output, start, begin, false), files, *snapshot);
+      simulate([&] { write_state(begin, is_due(output, start, begin, false), files, *snapshot); });
     }
     if (restarted && simulation_.finished()) write_end(files);
     Requests asked;
@@ -236,7 +242,8 @@ class Run {
       asked = requests();
       const Moment now{simulation_.steps(), simulation_.time(), before};
       const bool at_end = simulation_.finished();
-      write_state(now, is_due(output, start, now, false) || at_end, files, *snapshot, at_end);
+      simulate(
+          [&] { write_state(now, is_due(output, start, now, false) || at_end, files, *snapshot, at_end); });
       if (one_result) continue;
       if (asked.checkpoint || is_due(checkpoints, start, now, false)) checkpoint();
       progress_.step(simulation_.steps(), simulation_.time(), simulation_.progress());
@@ -302,8 +309,11 @@ class Run {
   }
 
   /// After a step that failed: what the steps before it led to.
-  void keep_results(RunStatus status, const Files& files) {
-    if (simulation_.sound_after_failure() && !simulation_.one_result() && steps_taken_ > 0) checkpoint();
+  void keep_steps() {
+    if (!simulation_.one_result() && steps_taken_ > 0) checkpoint();
+  }
+
+  void end(RunStatus status, const Files& files) {
     summary_.status = status;
     finish(&files);
   }

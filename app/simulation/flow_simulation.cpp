@@ -288,6 +288,10 @@ void FlowSimulation::observe(Real value) {
 void FlowSimulation::start() {
   report_ = start_flow(*flow_, settings_);
   find_speed_of_rounding();
+  // Where there is none from the start on, that is better known before the steps.
+  const auto& fields = settings_.output.fields;
+  if (std::ranges::find(fields, "streamfunction", &FieldDescription::name) != fields.end())
+    snapshot()->field("streamfunction");
 }
 
 Checkpoint FlowSimulation::checkpoint() const {
@@ -359,11 +363,13 @@ void FlowSimulation::advance() {
     copy(flow_->face_velocity(), *previous_velocity_);
   }
   const Real before = time();
-  step_ = control_.next(before, flow_->courant_rate());
+  StepControl control = control_;
+  step_ = control.next(before, flow_->courant_rate());
   report_ = flow_->advance(step_);
+  control_ = control;  // not before: a step that fails has not been
   for (FlowAverage& average : averages_) {
     // A step belongs to the average when it begins after its start; round-off of the time does not count.
-    if (before < average.start - 1e-9 * step_) continue;
+    if (before < average.start - StepControl::round_off * step_) continue;
     average.face_velocity.add(flow_->face_velocity(), step_);
     if (average.has_pressure()) average.pressure.add(flow_->pressure(), step_);
   }

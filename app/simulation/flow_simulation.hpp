@@ -36,7 +36,7 @@ class FlowSimulation final : public Simulation {
   bool finished() const override;
   bool reached_goal() const override { return !settings_.time.steady || detector_.steady(); }
   void advance() override;
-  bool sound_after_failure() const override { return false; }
+  bool sound_before_divergence() const override { return false; }
   std::optional<NamedReference> watched() const override;
   void observe(Real value) override;
 

@@ -34,7 +34,7 @@ class HeatSimulation final : public Simulation {
   bool finished() const override;
   bool reached_goal() const override { return true; }
   void advance() override;
-  bool sound_after_failure() const override { return true; }
+  bool sound_before_divergence() const override { return true; }
   std::optional<NamedReference> watched() const override { return std::nullopt; }
   void observe(Real) override {}
 

@@ -53,8 +53,8 @@ class Simulation {
   virtual bool reached_goal() const = 0;
   /// One step in time, or the steady solve.
   virtual void advance() = 0;
-  /// Whether after an advance() that threw the state is that before it.
-  virtual bool sound_after_failure() const = 0;
+  /// Whether the state before an advance() that diverged, to which any that throws goes back, is to be kept.
+  virtual bool sound_before_divergence() const = 0;
   /// "MONITOR.COLUMN" whose value observe() is to be told after each step; nothing: none.
   virtual std::optional<NamedReference> watched() const = 0;
   virtual void observe(Real value) = 0;

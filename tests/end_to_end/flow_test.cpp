@@ -275,6 +275,22 @@ TEST(FlowSteady, by_a_column_of_a_monitor_whose_name_goes_on_where_another_ends)
   EXPECT_EQ(folder.run({}).status, 0);
 }
 
+TEST(FlowNotANumber, keeps_the_steps_before) {
+  for (const char* method : {"classical", "exact"}) {
+    const FlowFolder folder;
+    folder.edit("classical", method);
+    folder.edit("cos(2*t)", "sqrt(0.2-t)");
+    const Outcome run = folder.run({});
+    EXPECT_EQ(run.status, 2);
+    EXPECT_THAT(run.error, AllOf(HasSubstr("the expression \"sqrt(0.2-t)\""), HasSubstr("nan at x = ")));
+    const std::string steps = std::to_string(summary_of(folder).at("steps").get<int>()),
+                      checkpoint = "checkpoint_" + steps + ".h5";
+    ASSERT_EQ(folder.run({"--output", "stopped", "--steps", steps}).status, 0);
+    EXPECT_EQ(read_checkpoint(folder / "out" / checkpoint), read_checkpoint(folder / "stopped" / checkpoint));
+    EXPECT_EQ(read_text(folder / "out/residuals.csv"), read_text(folder / "stopped/residuals.csv"));
+  }
+}
+
 TEST(FlowDiverged, at_the_start_leaves_a_summary_that_says_so) {
   for (const char* method : {"classical", "exact"}) {
     const FlowFolder folder;

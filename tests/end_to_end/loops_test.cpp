@@ -3,9 +3,11 @@
 // The harmonic fluxes that the exact step finds against the Betti numbers that `curlew mesh info` prints: one
 // comes from a dual tree and relations between its generators, the other from counting entities.
 #include <fmt/format.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "app/files/read_mesh.hpp"
@@ -65,6 +67,45 @@ struct Domain {
   int loops;
   friend void PrintTo(const Domain& domain, std::ostream* out) { *out << domain.name; }
 };
+
+/// A field that is not there is known before the steps; of one that is later no longer there the steps stay.
+TEST(Streamfunction, around_a_hole_that_fluid_comes_out_of_loses_no_steps) {
+  const OutputDirectory folder;
+  write_text(folder / "mesh.geo", square_with_holes);
+  for (const bool late : {false, true}) {
+    write_text(folder / "case.toml", fmt::format(R"TOML([mesh]
+file = "mesh.geo"
+size = 0.2
+[model]
+type = "classical-fractional-step"
+[fluid]
+kinematic_viscosity = 0.1
+[time]
+end = 0.4
+step = 0.1
+[initial]
+velocity = [0, 0, 0]
+[boundary.left]
+type = "wall"
+[boundary.top]
+type = "wall"
+[boundary.right]
+type = "outlet"
+[boundary.unnamed]
+type = "inlet"
+flow_rate = "{}"
+[output]
+fields = ["velocity", "streamfunction"]
+interval = 0.1
+)TOML",
+                                                 late ? "t < 0.15 ? 0 : 1" : "0.1"));
+    const Outcome run = run_curlew(folder.path(), {"run", "case.toml", "--output", "out", "--quiet"});
+    EXPECT_EQ(run.status, 2);
+    EXPECT_THAT(run.error, testing::HasSubstr("case.toml:1: the field 'streamfunction' has no single value"));
+    EXPECT_EQ(line_count(folder / "out/residuals.csv"), late ? 2 + 2 : 0);
+    EXPECT_EQ(std::filesystem::exists(folder / "out/checkpoint_2.h5"), late);
+  }
+}
 
 class Loops : public testing::TestWithParam<Domain> {};
 
