@@ -19,6 +19,7 @@ inline constexpr int done = 0, internal_error = 1, bad_input = 2, diverged = 3;
 struct Failure {
   int status = exit_status::internal_error;  ///< for the program to exit with
   std::vector<std::string> messages;         ///< what to tell, a sentence each
+  std::function<void()> record = {};         ///< leaves word of it where results are, if there is one
 };
 
 /// What an exception means for the program.
@@ -28,6 +29,16 @@ Failure failure_of(const std::exception_ptr& thrown);
 class SharedFailure : public std::exception {
  public:
   explicit SharedFailure(Failure failure) : failure_(std::move(failure)) {}
+  const Failure& failure() const { return failure_; }
+
+ private:
+  Failure failure_;
+};
+
+/// A failure that the other ranks know nothing of, with a record of it for the one that tells.
+class LoneFailure : public std::exception {
+ public:
+  explicit LoneFailure(Failure failure) : failure_(std::move(failure)) {}
   const Failure& failure() const { return failure_; }
 
  private:

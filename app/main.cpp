@@ -104,7 +104,10 @@ int main(int argc, char** argv) {
   } catch (...) {
     const Failure failure = failure_of(std::current_exception());
     if (ranks->ranks() > 1) {  // the others know nothing of it and must not wait
-      ranks->abort(failure.status, [&] { print(failure, "rank " + std::to_string(ranks->rank()) + ": "); });
+      ranks->abort(failure.status, [&] {
+        print(failure, "rank " + std::to_string(ranks->rank()) + ": ");
+        if (failure.record) failure.record();
+      });
     }
     print(failure, "");
     return failure.status;

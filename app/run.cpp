@@ -50,7 +50,7 @@ class Run {
 
   int run() {
     began_ = Progress::wall_seconds();
-    if (writes()) report_.case_file = text_of_case();
+    report_.case_file = text_of_case();
     report_.overrides = options_.overrides;
     for (const std::string& note : mesh_.notes()) progress_.note(note);
     stop_on_signals();  // what comes before the steps is better ended at once
@@ -69,7 +69,7 @@ class Run {
     try {
       restart = start();
     } catch (const DivergedError&) {  // before there is anything to write but what happened
-      summary_.status = RunStatus::Diverged;
+      say_how_it_ended(RunStatus::Diverged, failure_of(std::current_exception()));
       finish(nullptr);
       throw;
     }
@@ -86,10 +86,9 @@ class Run {
       throw;
     } catch (const InputError&) {  // an expression that has no value at some time
       // Other ranks may know nothing of it, and be no help.
-      if (ranks_.ranks() == 1) {
-        keep_steps();
-        end(RunStatus::Stopped, files);
-      }
+      if (ranks_.ranks() > 1) throw alone(failure_of(std::current_exception()), files);
+      keep_steps();
+      end(RunStatus::Failed, files);
       throw;
     }
     if (simulation_.finished() && !simulation_.conclusion().empty()) progress_.note(simulation_.conclusion());
@@ -314,12 +313,36 @@ class Run {
   }
 
   void end(RunStatus status, const Files& files) {
-    summary_.status = status;
+    say_how_it_ended(status, failure_of(std::current_exception()));
     finish(&files);
   }
 
-  /// `files`: those of the run; null where it ended before it had any.
-  void finish(const Files* files) {
+  void say_how_it_ended(RunStatus status, const Failure& failure) {
+    summary_.status = status;
+    summary_.reason = fmt::format("{}", fmt::join(failure.messages, "\n"));
+  }
+
+  /// A failure of this rank, and as its record what the rank can say of the run without the others.
+  LoneFailure alone(Failure failure, const Files& files) {
+    Failure told = failure;
+    for (std::string& message : told.messages) message = fmt::format("rank {}: {}", ranks_.rank(), message);
+    say_how_it_ended(RunStatus::Failed, told);
+    sum_up();
+    summary_.peak_memory_bytes = peak_memory_bytes();
+    summary_.monitors = files.monitors->last_values();
+    complete_report(&files);
+    failure.record = [directory = directory_, report = report_] {
+      try {
+        write_summary(directory / "summary.json", report.summary);
+        write_report(directory / "report.html", report);
+      } catch (const FileError&) {  // the failure is told already
+      }
+    };
+    return LoneFailure(std::move(failure));
+  }
+
+  /// What every rank knows by itself.
+  void sum_up() {
     const Domain& domain = mesh_.domain();
     const auto steps = static_cast<double>(std::max<std::int64_t>(steps_taken_, 1));
     summary_.case_name = settings_.name;
@@ -335,9 +358,14 @@ class Run {
     summary_.seconds_per_step = report_.times.stepping / steps;
     for (const auto& [name, count] : iterations_)
       summary_.iterations[name] = static_cast<double>(count) / steps;
+    summary_.version = CURLEW_VERSION;
+  }
+
+  /// `files`: those of the run; null where it ended before it had any.
+  void finish(const Files* files) {
+    sum_up();
     summary_.peak_memory_bytes =
         static_cast<std::int64_t>(ranks_.maximum(static_cast<Real>(peak_memory_bytes())));
-    summary_.version = CURLEW_VERSION;
     if (files != nullptr) summary_.monitors = files->monitors->last_values();
     if (writes()) write_summary(directory_ / "summary.json", summary_);
     report(files);
@@ -345,17 +373,21 @@ class Run {
 
   /// What it tells is there without it: nothing but a disk that is full ends a run for its sake.
   void report(const Files* files) {
+    if (files != nullptr) take_pictures_of_end();
+    if (!writes()) return;
+    complete_report(files);
+    write_report(directory_ / "report.html", report_);
+  }
+
+  void complete_report(const Files* files) {
     report_.summary = summary_;
     report_.times.total = Progress::wall_seconds() - program_began_;
     if (files == nullptr) {
       report_.times.set_up = report_.times.total;
     } else {
-      take_pictures_of_end();
       report_.residuals = directory_ / "residuals.csv";
       report_.monitors = files->monitors->files();
     }
-    if (!writes()) return;
-    write_report(directory_ / "report.html", report_);
   }
 
   void take_pictures_of_end() {

@@ -332,8 +332,10 @@ void MonitorFiles::write_missing(const Moment& moment, Snapshot& snapshot) {
 std::vector<MonitorFile> MonitorFiles::files() const {
   std::vector<MonitorFile> files;
   for (const Monitor& monitor : monitors_) {
-    if (monitor.series) files.push_back({monitor.name, monitor.file_in(directory_), false});
-    if (monitor.is_series || !writes()) continue;
+    if (monitor.is_series) {
+      files.push_back({monitor.name, monitor.file_in(directory_), false});
+      continue;
+    }
     const auto by_step = files_by_step(directory_, monitor.name + "_", ".csv");
     if (!by_step.empty()) files.push_back({monitor.name, by_step.rbegin()->second, true});
   }

@@ -83,7 +83,7 @@ class MonitorFiles {
   /// What was last written, at a restart by the runs before it, by monitor and column (lines, which are
   /// tables, left out).
   const std::map<std::string, std::map<std::string, double>>& last_values() const { return last_values_; }
-  /// Those that are there after open(), those of runs before a restart included; on the rank that writes.
+  /// After open(): those that are there, those of runs before a restart included.
   std::vector<MonitorFile> files() const;
 
  private:

@@ -26,9 +26,9 @@ h1 { font-size: 26px; margin: 0; }
 h2 { font-size: 19px; margin: 36px 0 10px; border-bottom: 1px solid #d5dbe1; }
 h3 { font-size: 15px; margin: 18px 0 4px; }
 p { margin: 4px 0; }
-.done, .stopped, .diverged { display: inline-block; color: #fff; border-radius: 4px; padding: 1px 9px;
+.done, .stopped, .failed, .diverged { display: inline-block; color: #fff; border-radius: 4px; padding: 1px 9px;
   font-size: 15px; vertical-align: middle; }
-.done { background: #237a4b; } .stopped { background: #9a6700; } .diverged { background: #b3261e; }
+.done { background: #237a4b; } .stopped { background: #9a6700; } .failed, .diverged { background: #b3261e; }
 .side { display: flex; flex-wrap: wrap; gap: 12px 32px; align-items: flex-start; }
 table { border-collapse: collapse; }
 caption { text-align: left; font-weight: 600; padding: 4px 0; }
@@ -98,6 +98,7 @@ class Page {
         "<meta charset=\"utf-8\"/>\n<title>{} – Curlew</title>\n<style>{}</style>\n</head>\n<body>\n",
         title, style);
     add("<h1>{0} <span class=\"{1}\">{1}</span></h1>\n", title, name_of(summary_.status));
+    paragraph(summary_.reason);
     paragraph(fmt::format("{}, backend {}, {} rank{} × {} thread{}, Curlew {}", summary_.model,
                           summary_.backend, summary_.ranks, summary_.ranks == 1 ? "" : "s", summary_.threads,
                           summary_.threads == 1 ? "" : "s", summary_.version));

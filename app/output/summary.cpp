@@ -15,6 +15,8 @@ const char* name_of(RunStatus status) {
       return "done";
     case RunStatus::Stopped:
       return "stopped";
+    case RunStatus::Failed:
+      return "failed";
     case RunStatus::Diverged:
       break;
   }
@@ -23,6 +25,7 @@ const char* name_of(RunStatus status) {
 
 void write_summary(const std::filesystem::path& path, const Summary& summary) {
   nlohmann::ordered_json json = {{"status", name_of(summary.status)},
+                                 {"reason", summary.reason},
                                  {"case", summary.case_name},
                                  {"model", summary.model},
                                  {"backend", summary.backend},
@@ -41,8 +44,11 @@ void write_summary(const std::filesystem::path& path, const Summary& summary) {
                                  {"peak_memory_bytes", summary.peak_memory_bytes},
                                  {"version", summary.version},
                                  {"monitors", summary.monitors}};
+  if (summary.reason.empty()) json.erase("reason");
   if (summary.max_divergence) json["max_divergence"] = *summary.max_divergence;
-  write_file_atomically(path, json.dump(2) + "\n");
+  // A reason may quote names of files, which need not be UTF-8.
+  const std::string text = json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  write_file_atomically(path, text + "\n");
 }
 
 std::int64_t peak_memory_bytes() {

@@ -10,14 +10,15 @@
 namespace curlew {
 
 /// How a run ended.
-enum class RunStatus { Done, Stopped, Diverged };
+enum class RunStatus { Done, Stopped, Failed, Diverged };
 
-/// "done", "stopped" or "diverged".
+/// "done", "stopped", "failed" or "diverged".
 const char* name_of(RunStatus status);
 
 /// What summary.json holds, under the same names unless said otherwise.
 struct Summary {
   RunStatus status = RunStatus::Done;
+  std::string reason;     ///< what was told of it; there only if not empty
   std::string case_name;  ///< "case"
   std::string model;
   std::string backend;

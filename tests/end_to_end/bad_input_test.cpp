@@ -198,6 +198,15 @@ nlohmann::json summary_of(const OutputDirectory& folder) {
   return nlohmann::json::parse(read_text(folder / "out/summary.json"));
 }
 
+/// Expects a summary with that status, whose reason is the only error of the run.
+void expect_reason(const OutputDirectory& folder, const std::string& status, const Outcome& outcome) {
+  const auto summary = summary_of(folder);
+  EXPECT_EQ(summary["status"], status);
+  ASSERT_TRUE(summary.contains("reason"));
+  EXPECT_EQ("error: " + summary["reason"].get<std::string>() + "\n", outcome.error);
+  EXPECT_THAT(read_text(folder / "out/report.html"), HasSubstr("<span class=\"" + status + "\">"));
+}
+
 TEST(Divergence, keeps_the_checkpoints_and_what_came_before) {
   const CaseFolder folder;
   ASSERT_EQ(folder.run({"--steps", "7"}).status, 0);
@@ -209,10 +218,10 @@ TEST(Divergence, keeps_the_checkpoints_and_what_came_before) {
   EXPECT_THAT(outcome.error, AllOf(StartsWith("error: the solve for temperature did not converge"),
                                    HasSubstr("after 3 iterations")));
   EXPECT_EQ(errors_in(outcome), 1);
-  EXPECT_EQ(summary_of(folder)["status"], "diverged");
+  expect_reason(folder, "diverged", outcome);
   EXPECT_EQ(summary_of(folder)["steps"], 7);
   EXPECT_THAT(read_text(folder / "out/report.html"),
-              AllOf(HasSubstr("<span class=\"diverged\">"), HasSubstr("data:image/png"),
+              AllOf(HasSubstr("<p>the solve for temperature did not converge"), HasSubstr("data:image/png"),
                     HasSubstr("solver.temperature.max_iterations=3\n"), HasSubstr(">Iterations per solve<")));
   EXPECT_EQ(read_checkpoint(folder / "out/checkpoint_7.h5"), earlier);
   EXPECT_EQ(folder.run({"--restart", "out/checkpoint_7.h5"}).status, 0);
@@ -230,8 +239,7 @@ TEST(Divergence, of_a_steady_case) {
                   "--set", "boundary.right.coefficient=1", "--set", "boundary.right.ambient=\"290*x\"",
                   "--set", "boundary.bottom.value=1", "--set", "material.box.source=1"});
   EXPECT_EQ(outcome.status, 3) << outcome.error;
-  EXPECT_EQ(summary_of(folder)["status"], "diverged");
-  EXPECT_THAT(read_text(folder / "out/report.html"), HasSubstr("<span class=\"diverged\">"));
+  expect_reason(folder, "diverged", outcome);
 }
 
 TEST(BadInput, that_only_the_run_finds_is_told_at_its_line) {
@@ -260,7 +268,7 @@ TEST(BadInput, of_a_flow_that_only_the_run_finds_is_told_at_its_line) {
               AllOf(StartsWith(fmt::format("error: case.toml:{}: the flow_rate of patch 'left' is -",
                                            line_of(folder / "case.toml", "flow_rate"))),
                     HasSubstr("t = 0.1"), HasSubstr("must not be negative")));
-  EXPECT_EQ(summary_of(folder)["status"], "stopped");
+  expect_reason(folder, "failed", outcome);
 }
 
 /// A value that stops being one at t = 0.5 s, after ten steps.
@@ -282,7 +290,7 @@ TEST(NotANumber, names_the_expression_its_place_and_the_time_and_keeps_the_steps
                   AllOf(StartsWith(fmt::format("error: case.toml:{}: the expression \"log(0.4999 - t) + y\"",
                                                line_of(folder / "case.toml", "log(0.4999"))),
                         HasSubstr("nan at x = "), HasSubstr("t = 0.5")));
-      EXPECT_EQ(summary_of(folder)["status"], "stopped");
+      expect_reason(folder, "failed", outcome);
       EXPECT_EQ(summary_of(folder)["steps"], 9);
 
       // The steps before are there: the same as of a run that was told to stop.

@@ -303,6 +303,7 @@ TEST(FlowDiverged, at_the_start_leaves_a_summary_that_says_so) {
     EXPECT_THAT(run.error, AllOf(HasSubstr("error: "), HasSubstr("pressure")));
     const auto summary = summary_of(folder);
     EXPECT_EQ(summary.at("status"), "diverged");
+    EXPECT_EQ("error: " + summary.at("reason").get<std::string>() + "\n", run.error);
     EXPECT_EQ(summary.at("steps"), 0);
     EXPECT_GT(summary.at("cells").get<int>(), 0);
     EXPECT_TRUE(summary.at("monitors").empty());

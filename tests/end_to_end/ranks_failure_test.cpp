@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <chrono>
 #include <csignal>
+#include <nlohmann/json.hpp>
 #include <thread>
 
 #include "app/output/checkpoint.hpp"
@@ -24,6 +25,15 @@ using testing::MatchesRegex;
 using testing::StartsWith;
 
 const std::vector<std::string> quiet_run{"run", "case.toml", "--quiet"};
+
+/// Expects a summary with that status, whose reason is the only error of the run, and a report.
+void expect_reason(const std::filesystem::path& output, const std::string& status, const Outcome& outcome) {
+  const auto summary = nlohmann::json::parse(read_text(output / "summary.json"));
+  EXPECT_EQ(summary["status"], status);
+  ASSERT_TRUE(summary.contains("reason"));
+  EXPECT_THAT(error_lines(outcome), ElementsAre("error: " + summary["reason"].get<std::string>()));
+  EXPECT_THAT(read_text(output / "report.html"), HasSubstr("<span class=\"" + status + "\">"));
+}
 
 /// Whether a process is there and does not only wait for its parent to take note of its end.
 bool runs(pid_t process) {
@@ -64,12 +74,14 @@ TEST(FailingRank, ends_the_run_with_one_message) {
   EXPECT_EQ(outcome.status, 2);
   EXPECT_THAT(error_lines(outcome), ElementsAre(AllOf(MatchesRegex("error: rank [0-2]: case.toml:.*"),
                                                       HasSubstr("sqrt(1.3 - t - x)"))));
+  expect_reason(folder / "out", "failed", outcome);
   // On all of them.
   folder.edit("sqrt(1.3 - t - x)", "sqrt(0.32 - t)");
   const Outcome on_all = folder.run({"--output", "other"}, 3);
   EXPECT_EQ(on_all.status, 2);
   EXPECT_THAT(error_lines(on_all), ElementsAre(HasSubstr("error: rank 0: case.toml:")));
   EXPECT_EQ(line_count(folder / "other/residuals.csv"), 2 + 6);
+  expect_reason(folder / "other", "failed", on_all);
 }
 
 TEST(FailingRank, that_cannot_write_ends_the_run) {
@@ -136,8 +148,7 @@ TEST(DivergedOnRanks, is_told_once_with_the_last_good_checkpoint) {
   EXPECT_EQ(ranks.status, 3);
   EXPECT_EQ(error_lines(ranks), error_lines(serial));
   EXPECT_EQ(error_lines(ranks).size(), 1u);
-  EXPECT_THAT(read_text(folder / "out/summary.json"), HasSubstr(R"("status": "diverged")"));
-  EXPECT_THAT(read_text(folder / "out/report.html"), HasSubstr("<span class=\"diverged\">"));
+  expect_reason(folder / "out", "diverged", ranks);
 }
 
 TEST(StopOnRanks, a_signal_to_any_rank_ends_all_with_a_checkpoint) {

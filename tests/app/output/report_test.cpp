@@ -72,7 +72,8 @@ class Reports : public testing::Test {
 };
 
 TEST_F(Reports, tell_of_the_run_and_where_its_time_went) {
-  report_.summary.status = RunStatus::Stopped;
+  report_.summary.status = RunStatus::Failed;
+  report_.summary.reason = "rank 1: the source is < 0";
   report_.summary.ranks = 2;
   report_.summary.threads = 3;
   report_.case_file = "[case]\nname = \"<&>\"\n";
@@ -80,7 +81,8 @@ TEST_F(Reports, tell_of_the_run_and_where_its_time_went) {
   const std::string page = written();
   for (const char* text : {
            "<title>a&lt;b &amp; &quot;c&quot; – Curlew</title>",
-           "<span class=\"stopped\">stopped</span>",
+           "<span class=\"failed\">failed</span>",
+           "<p>rank 1: the source is &lt; 0</p>",
            "heat-diffusion, backend cpu, 2 ranks × 3 threads, Curlew 9.8.7",
            "<th>cells</th><td>1,234,567</td>",
            "<th>time reached</th><td>0.5 s</td>",

@@ -17,6 +17,7 @@ TEST(Summary, holds_the_keys_of_the_interface) {
   const OutputDirectory directory;
   Summary summary;
   summary.status = RunStatus::Diverged;
+  summary.reason = "step 8: \"a\xff\"";  // no UTF-8
   summary.case_name = "crankshaft";
   summary.steps = 7;
   summary.time = 0.1 + 0.2;
@@ -30,6 +31,7 @@ TEST(Summary, holds_the_keys_of_the_interface) {
     EXPECT_TRUE(json.contains(key)) << key;
   }
   EXPECT_EQ(json["status"], "diverged");
+  EXPECT_EQ(json["reason"], "step 8: \"a\uFFFD\"");
   EXPECT_EQ(json["case"], "crankshaft");
   EXPECT_EQ(json["steps"], 7);
   EXPECT_EQ(json["time"], 0.1 + 0.2);
@@ -40,10 +42,12 @@ TEST(Summary, holds_the_keys_of_the_interface) {
   EXPECT_EQ(directory.names(), "summary.json");
 
   summary.status = RunStatus::Stopped;
+  summary.reason = "";
   summary.max_divergence = 3e-15;
   write_summary(directory / "summary.json", summary);
   const auto second = nlohmann::json::parse(read_text(directory / "summary.json"));
   EXPECT_EQ(second["status"], "stopped");
+  EXPECT_FALSE(second.contains("reason"));
   EXPECT_EQ(second["max_divergence"], 3e-15);
 }
 
