@@ -91,7 +91,7 @@ class Run {
       end(RunStatus::Failed, files);
       throw;
     }
-    if (simulation_.finished() && !simulation_.conclusion().empty()) progress_.note(simulation_.conclusion());
+    if (simulation_.finished()) tell(simulation_.conclusion());
     finish(&files);
     progress_.finish(fmt::format("{} after {}; results in {}",
                                  summary_.status == RunStatus::Done ? "done" : "stopped",
@@ -207,9 +207,18 @@ class Run {
   }
 
   /// However quiet the run is to be.
-  void warn(const std::vector<std::string>& warnings) const {
+  void warn(const std::vector<std::string>& warnings) {
     if (!writes()) return;
-    for (const std::string& warning : warnings) std::cerr << "warning: " + warning + '\n' << std::flush;
+    for (const std::string& warning : warnings) progress_.warning(warning);
+  }
+
+  void tell(const std::string& conclusion) {
+    if (!simulation_.reached_goal()) {
+      summary_.reason = conclusion;
+      warn({conclusion});
+    } else if (!conclusion.empty()) {
+      progress_.note(conclusion);
+    }
   }
 
   int go_on(Files& files, bool restarted) {

@@ -67,7 +67,14 @@ void Progress::step(std::int64_t step, double time, std::span<const ProgressItem
 }
 
 void Progress::note(std::string_view sentence) {
-  if (mode_ == Mode::Quiet) return;
+  if (mode_ != Mode::Quiet) print_beside_line(sentence);
+}
+
+void Progress::warning(std::string_view sentence) {
+  print_beside_line(fmt::format("warning: {}", sentence));
+}
+
+void Progress::print_beside_line(std::string_view sentence) {
   if (line_open_) out_ << "\r\x1b[K";
   line_open_ = false;
   out_ << sentence << std::endl;

@@ -36,11 +36,14 @@ class Progress {
   void step(std::int64_t step, double time, std::span<const ProgressItem> items);
   /// Prints a line of its own, without tearing the updating line. Not in Quiet mode.
   void note(std::string_view sentence);
+  /// The same as a warning, in every mode.
+  void warning(std::string_view sentence);
   /// Prints the last step's line, if it is not there yet, and `sentence`.
   void finish(std::string_view sentence);
 
  private:
   void print_line();
+  void print_beside_line(std::string_view sentence);
 
   std::ostream& out_;
   Mode mode_;

@@ -87,6 +87,21 @@ TEST(FlowRun, is_compared_until_what_it_watches_is_steady) {
                                 "{:>11}\n", std::llround(iterations * summary.at("steps").get<double>()))));
 }
 
+TEST(FlowRun, that_does_not_become_steady_says_so_however_quiet) {
+  const FlowFolder folder;
+  folder.edit("end = 1\n", "steady = true\nmax_steps = 5\n");
+  folder.edit("cos(2*t)", "1");
+  const Outcome run = folder.run({});
+  EXPECT_EQ(run.status, 0);
+  const auto summary = summary_of(folder);
+  EXPECT_EQ(summary.at("status"), "stopped");
+  ASSERT_TRUE(summary.contains("reason"));
+  const auto reason = summary.at("reason").get<std::string>();
+  EXPECT_THAT(reason, HasSubstr("not steady after the 5 steps of [time] max_steps: velocity changes"));
+  EXPECT_EQ("warning: " + reason + "\n", run.error);
+  EXPECT_THAT(read_text(folder / "out/report.html"), HasSubstr("<p>" + reason + "</p>"));
+}
+
 TEST(FlowCheck, finds_the_case_sound) {
   const FlowFolder folder;
   const Outcome checked = run_curlew(folder.path(), {"check", "case.toml"});

@@ -65,6 +65,14 @@ TEST(Progress, a_note_does_not_tear_the_updating_line) {
   EXPECT_EQ(out.str(), "\rstep 1  time 0.5 s  0 s/step\x1b[K\r\x1b[Kcheckpoint written\n");
 }
 
+TEST(Progress, a_warning_is_told_in_every_mode) {
+  for (const auto mode : {Progress::Mode::Terminal, Progress::Mode::Lines, Progress::Mode::Quiet}) {
+    std::ostringstream out;
+    Progress(out, mode, 0, std::nullopt).warning("too hot");
+    EXPECT_EQ(out.str(), "warning: too hot\n");
+  }
+}
+
 TEST(Progress, durations_read_well) {
   EXPECT_EQ(format_duration(0.04), "0.0 s");
   EXPECT_EQ(format_duration(59.94), "59.9 s");
