@@ -12,6 +12,8 @@ namespace curlew {
 namespace {
 
 constexpr Real relative_tolerance = 1e-9;
+/// Of the distance from the plane of the mesh: it may have been read from numbers of single precision.
+constexpr Real relative_plane_tolerance = 1e-6;
 constexpr Real cells_per_bin = 8;
 /// Bins are made wider where cells, long and thin, would lie in more than this on average.
 constexpr std::size_t most_bins_per_cell = 16;
@@ -159,7 +161,11 @@ std::pair<PointLocator::Bin, PointLocator::Bin> PointLocator::bins_of(Id<Cell> c
 }
 
 std::optional<NodeInterpolation> PointLocator::locate(Vector3 point) const {
-  if (mesh_.topology().dimension() == 2) point.z = box_.low.z;
+  if (mesh_.topology().dimension() == 2) {
+    const Real beside = std::abs(point.z - whole_.low.z);
+    if (!(beside <= relative_plane_tolerance * norm(whole_.high - whole_.low))) return std::nullopt;
+    point.z = box_.low.z;
+  }
   const Vector3 margin{tolerance_, tolerance_, tolerance_};
   if (!contains(box_.low - margin, box_.high + margin, point)) return std::nullopt;
   const std::size_t bin = number_of(bin_of(point));

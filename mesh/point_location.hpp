@@ -51,7 +51,7 @@ class PointLocator {
 
   /// The cell that holds `point` (of several that share it the one with the lowest global index) with the
   /// weights of its nodes; nothing for a point further outside than 1e-9 of the diagonal of the mesh's box.
-  /// In two dimensions z does not matter.
+  /// In two dimensions it may be 1e-6 of that beside the plane of the mesh, which counts as in it.
   std::optional<NodeInterpolation> locate(Vector3 point) const;
 
  private:

@@ -166,9 +166,15 @@ TEST_P(PointLocation, interpolates_continuously_across_faces) {
 INSTANTIATE_TEST_SUITE_P(Shelf, PointLocation, ::testing::ValuesIn(shelf()),
                          [](const auto& test) { return test.param.name; });
 
-TEST(PointLocationInThePlane, does_not_look_at_z) {
-  const Mesh mesh(make_box(CellType::Quadrilateral, {2, 2, 0}));
-  EXPECT_TRUE(PointLocator(mesh).locate({.3, .3, 5}));
+TEST(PointLocationInThePlane, finds_points_in_the_plane_only_wherever_it_lies) {
+  for (const Real z : {0., -3.}) {
+    RawMesh raw = make_box(CellType::Quadrilateral, {2, 2, 0});
+    for (Vector3& node : raw.nodes) node.z = z;
+    const Mesh mesh(raw);
+    const PointLocator locator(mesh);
+    for (const Real offset : {0., 1e-7, -1e-7}) EXPECT_TRUE(locator.locate({.3, .3, z + offset})) << offset;
+    for (const Real offset : {1e-5, -1e-5, 5.}) EXPECT_FALSE(locator.locate({.3, .3, z + offset})) << offset;
+  }
 }
 
 TEST(PointLocationInThinCells, keeps_the_bins_few_and_finds_the_points) {

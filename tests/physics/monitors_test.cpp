@@ -200,6 +200,20 @@ TEST(MonitorsInABox, averages_over_a_region) {
   }
 }
 
+TEST(MonitorsInABox, points_beside_the_plane_of_a_mesh_are_outside) {
+  const Mesh mesh(make_box(CellType::Triangle, {2, 2, 0}));
+  const PointLocator locator(mesh);
+  EXPECT_THAT(input_error_of([&] {
+                PointSampler::at_points(locator, "sensor", {{.5, .5, 0}, {.5, .5, .1}});
+              }),
+              HasSubstr("'sensor': point 1 at (0.5, 0.5, 0.1) not in the mesh, which reaches from (0, 0, 0) "
+                        "to (1, 1, 0) m"));
+  EXPECT_THAT(input_error_of([&] {
+                PointSampler::on_line(locator, "centreline", {.5, 0, .1}, {.5, 1, .1}, 5);
+              }),
+              HasSubstr("'centreline': none of the 5 points"));
+}
+
 TEST(MonitorsInABox, errors_say_which_monitor_and_where) {
   const Mesh mesh(box_of_two(CellType::Hexahedron));
   const PointLocator locator(mesh);
