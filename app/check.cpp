@@ -14,6 +14,7 @@ int check_case(const CheckOptions& options) {
   const Topology& topology = loaded.mesh->topology();
   for (const std::string& note : loaded.mesh->notes()) std::cout << "note: " << note << '\n';
   if (const std::string doubt = doubt_about(loaded); !doubt.empty()) std::cout << "note: " << doubt << '\n';
+  for (const std::string& doubt : doubts_about_monitors(loaded)) std::cout << "note: " << doubt << '\n';
   std::cout << fmt::format("{}: the case is sound ({} cells, {} nodes, {} regions, {} patches)\n",
                            options.case_file.string(), topology.cells().size(), topology.nodes().size(),
                            topology.region_names().size(), topology.patches().size());

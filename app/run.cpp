@@ -59,6 +59,7 @@ class Run {
     together(ranks_, [&] {
       files.monitors.emplace(mesh_, settings_.monitors, simulation_.start_time(), directory_);
     });
+    warn(files.monitors->doubts());
     together(ranks_, [&] {
       if (const auto watched = simulation_.watched()) files.monitors->require(*watched);
       if (!writes()) return;

@@ -193,6 +193,14 @@ PointSampler PointSampler::on_line(const PointLocator& locator, const std::strin
   return sampler;
 }
 
+std::string PointSampler::doubt() const {
+  const auto first = std::ranges::find(inside_, false);
+  if (first == inside_.end()) return "";
+  return fmt::format("{} of its {} points are not in the mesh, the first of them at {}",
+                     std::ranges::count(inside_, false), points_.size(),
+                     text(points_[static_cast<std::size_t>(first - inside_.begin())]));
+}
+
 std::vector<Real> PointSampler::operator()(const FieldSample& field) const {
   std::vector<Real> values;
   std::size_t count = 0;

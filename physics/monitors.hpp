@@ -57,6 +57,8 @@ class PointSampler {
                               Vector3 to, std::int64_t count);
 
   const std::vector<Vector3>& points() const { return points_; }
+  /// How many points are outside the mesh and which is the first, in words; empty: none.
+  std::string doubt() const;
   /// Of this rank, those that points lie in.
   const ChosenCells& cells() const { return cells_; }
   /// Point by point, all components each, from the values in cells(); not-a-number at points outside the

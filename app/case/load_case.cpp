@@ -265,6 +265,15 @@ std::string doubt_about(const LoadedCase& loaded) {
   return flow == nullptr ? "" : doubt_about_steadiness(*flow);
 }
 
+std::vector<std::string> doubts_about_monitors(const LoadedCase& loaded) {
+  const auto doubts = [&](const auto& settings) {
+    return MonitorFiles(loaded.mesh->unfolded(), settings.monitors, settings.time.start,
+                        settings.output.directory)
+        .doubts();
+  };
+  return std::visit(doubts, loaded.settings);
+}
+
 namespace {
 
 void check_values(const HeatCase& settings, const Mesh& mesh) {

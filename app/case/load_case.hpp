@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "app/case/flow_case.hpp"
 #include "app/case/heat_case.hpp"
@@ -40,6 +41,9 @@ LoadedCase load_case(const std::filesystem::path& path, std::span<const std::str
 
 /// A sentence on what a case asks for and will hardly get; empty: nothing to be said.
 std::string doubt_about(const LoadedCase& loaded);
+
+/// What MonitorFiles::doubts() says of the case's monitors.
+std::vector<std::string> doubts_about_monitors(const LoadedCase& loaded);
 
 /// Throws InputErrors for what the values of the case's expressions show to be wrong at the start, as a run
 /// would: one without a value, a net flow into a closed part of the domain, heat that a steady state cannot

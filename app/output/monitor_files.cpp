@@ -27,6 +27,7 @@ void append(Columns& columns, Columns more) {
 struct Table {
   Columns columns;
   std::function<std::vector<double>(Snapshot&)> values;
+  std::string doubt = {};  // about the values; empty: none
 };
 
 /// Point by point its position, if asked for, and its values of all fields.
@@ -70,8 +71,10 @@ class TableMaker {
     Table table{{{"x", "m"}, {"y", "m"}, {"z", "m"}}, {}};
     for (const FieldDescription& field : line.fields)
       append(table.columns, field_columns(field.name, field.unit, field.components));
-    table.values = [sampler = PointSampler::on_line(locator(), name, line.from, line.to, line.count),
-                    fields = line.fields](Snapshot& snapshot) {
+    auto sampler = PointSampler::on_line(locator(), name, line.from, line.to, line.count);
+    if (const std::string doubt = sampler.doubt(); !doubt.empty())
+      table.doubt = fmt::format("monitor '{}': {}; there its values are not-a-number", name, doubt);
+    table.values = [sampler = std::move(sampler), fields = line.fields](Snapshot& snapshot) {
       return at_points(sampler, fields, true, snapshot);
     };
     return table;
@@ -247,6 +250,8 @@ MonitorFiles::MonitorFiles(const Mesh& mesh, std::span<const MonitorSettings> se
       if constexpr (!std::is_same_v<decltype(what), const TimeAverageSettings&>) {  // which are fields
         monitors_.push_back({monitor.name, monitor.schedule, make_table(monitor.name, what), nullptr,
                              !std::is_same_v<decltype(what), const LineSettings&>});
+        if (const std::string& doubt = monitors_.back().table.doubt; !doubt.empty())
+          doubts_.push_back(Diagnostic{monitor.location, doubt}.text());
       }
     };
     try {

@@ -58,6 +58,9 @@ class MonitorFiles {
                const std::filesystem::path& directory);
   ~MonitorFiles();
 
+  /// A sentence for each line that leaves the mesh.
+  const std::vector<std::string>& doubts() const { return doubts_; }
+
   /// Throws as require_same_columns() does for a file that a restart would continue.
   void require_continuable() const;
   /// Creates the files in the directory, which is there, or where a run goes on from `restart` continues
@@ -101,6 +104,7 @@ class MonitorFiles {
   std::filesystem::path directory_;
   const Communicator& ranks_;
   std::vector<Monitor> monitors_;
+  std::vector<std::string> doubts_;
   std::map<std::string, std::map<std::string, double>> last_values_;
 };
 

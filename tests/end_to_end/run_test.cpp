@@ -121,6 +121,19 @@ TEST(Outputs, of_a_run_in_time) {
               std::stod(sides.back().substr(sides.back().rfind(',') + 1)), 1e-12);
 }
 
+TEST(Outputs, of_a_line_that_leaves_the_mesh_are_warned_of_at_the_start_and_by_check) {
+  const CaseFolder folder;
+  const std::string where = fmt::format("case.toml:{}: ", line_of(folder / "case.toml", "[monitor.middle]")),
+                    doubt = "monitor 'middle': 2 of its 5 points are not in the mesh, the first of them at (";
+  folder.edit("from = [0.0, 0.5, 0.0]", "from = [-1.0, 0.5, 0.0]");
+  const Outcome run = folder.run({"--steps", "1"});
+  EXPECT_EQ(run.status, 0);
+  EXPECT_THAT(run.error, StartsWith("warning: " + where + doubt));
+  const Outcome checked = run_curlew(folder.path(), {"check", "case.toml"});
+  EXPECT_EQ(checked.status, 0);
+  EXPECT_THAT(checked.out, AllOf(HasSubstr("note: " + where + doubt), HasSubstr("the case is sound")));
+}
+
 TEST(Outputs, the_last_field_file_holds_the_checkpoint_s_temperatures) {
   const CaseFolder folder;
   ASSERT_EQ(folder.run({}).status, 0);

@@ -265,6 +265,16 @@ TEST_F(MonitorFilesOnCube, the_files_that_are_there_are_told_of_lines_the_last) 
   EXPECT_FALSE(told[1].is_line);
 }
 
+TEST_F(MonitorFilesOnCube, there_is_doubt_about_lines_that_leave_the_mesh) {
+  const std::vector<MonitorSettings> settings{
+      monitor("inside", LineSettings{{0, .5, .5}, {1, .5, .5}, 3, {temperature}}),
+      monitor("cut", LineSettings{{.25, .5, .5}, {2.25, .5, .5}, 5, {temperature}})};
+  EXPECT_THAT(
+      MonitorFiles(mesh_, settings, 0, directory_.path()).doubts(),
+      ElementsAre("case.toml:7: monitor 'cut': 3 of its 5 points are not in the mesh, the first of them "
+                  "at (1.25, 0.5, 0.5); there its values are not-a-number"));
+}
+
 TEST_F(MonitorFilesOnCube, all_that_is_wrong_is_reported_before_a_file_is_touched) {
   const std::vector<MonitorSettings> settings{
       monitor("fine", AverageSettings{{temperature}, {}}),
