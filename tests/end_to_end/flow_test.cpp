@@ -56,6 +56,17 @@ TEST(FlowRun, leaves_what_it_was_asked_for) {
   }
 }
 
+TEST(FlowRun, with_a_length_has_coefficients_of_the_moment) {
+  const FlowFolder folder;
+  folder.edit("area = 1\n", "area = 1\nlength = 2\n");
+  ASSERT_EQ(folder.run({"--steps", "2"}).status, 0);
+  EXPECT_THAT(read_text(folder / "out/drag.csv"), HasSubstr(",mx,my,mz,cx,cy,cz,cm_x,cm_y,cm_z\n"));
+  // Moment / (1/2 density velocity² area length), density 2.
+  const auto drag = summary_of(folder).at("monitors").at("drag");
+  EXPECT_DOUBLE_EQ(drag.at("cm_z").get<double>(), drag.at("mz").get<double>() / 2);
+  EXPECT_NE(drag.at("mz").get<double>(), 0);
+}
+
 TEST(FlowRun, tells_courant_number_divergence_iterations_and_energy) {
   const FlowFolder folder;
   const Outcome run = run_curlew(folder.path(), {"run", "case.toml"});
