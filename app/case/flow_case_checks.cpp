@@ -30,7 +30,7 @@ class FlowChecks {
  private:
   void check_periodic() const;
   void check_monitors() const;
-  void check_quantity() const;
+  void check_quantity();
   void check_fields();
   /// That of a patch as far as it was understood.
   const FlowBoundarySettings* boundary(const std::string& patch) const;
@@ -132,9 +132,9 @@ void FlowChecks::check_monitors() const {
   }
 }
 
-/// What ends a steady run must be something that the run knows.
-void FlowChecks::check_quantity() const {
-  const std::string& quantity = case_.time.quantity;
+/// What ends a steady run must be something that the run knows; else the default takes its place.
+void FlowChecks::check_quantity() {
+  const std::string quantity = case_.time.quantity;
   const std::vector<std::string> valid = {"velocity", "kinetic_energy", "MONITOR.COLUMN"};
   if (quantity == valid[0] || quantity == valid[1]) return;
   std::vector<std::string> monitors;  // that write numbers, not tables or fields
@@ -146,16 +146,16 @@ void FlowChecks::check_quantity() const {
   }
   const std::size_t dot = quantity.rfind('.');
   const std::string monitor = quantity.substr(0, dot);
-  if (dot == std::string::npos) {
-    root_.table("time").error("quantity",
-                              fmt::format("quantity of [time] cannot be {}{}", in_quotes(quantity),
-                                          suggestion(quantity, valid, "names")));
-  } else if (std::ranges::find(monitors, monitor) == monitors.end()) {
-    root_.table("time").error(
-        "quantity", fmt::format("quantity of [time] is {}, but there is no [monitor.{}] with columns{}",
-                                in_quotes(quantity), shortened(monitor),
-                                suggestion(monitor, monitors, "monitors with columns")));
-  }
+  if (dot != std::string::npos && std::ranges::find(monitors, monitor) != monitors.end()) return;
+  case_.time.quantity = valid[0];
+  const std::string told =
+      dot == std::string::npos
+          ? fmt::format("quantity of [time] cannot be {}{}", in_quotes(quantity),
+                        suggestion(quantity, valid, "names"))
+          : fmt::format("quantity of [time] is {}, but there is no [monitor.{}] with columns{}",
+                        in_quotes(quantity), shortened(monitor),
+                        suggestion(monitor, monitors, "monitors with columns"));
+  root_.table("time").error("quantity", told);
 }
 
 /// The streamfunction is a number in two dimensions only.

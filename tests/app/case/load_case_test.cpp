@@ -258,6 +258,11 @@ fields = ["pressure"]
       ElementsAre(HasSubstr(":6: kinematic_viscosity"),
                   AllOf(HasSubstr(":10: "), HasSubstr("did you mean \"inside.p0_pressure\"")),
                   AllOf(HasSubstr(":12: "), HasSubstr("not a checkpoint")), HasSubstr(":21: monitor 'far'")));
+  // A line has no columns of numbers.
+  EXPECT_THAT(errors_with({"time.quantity=\"far.x\"", "monitor.far.type=\"line\"", "monitor.far.points=3",
+                           "monitor.far.from=[0.1, 0.1, 0]", "monitor.far.to=[0.9, 0.1, 0]"}),
+              ElementsAre(AllOf(HasSubstr("command line: "), HasSubstr("no [monitor.far] with columns")),
+                          HasSubstr(":6: kinematic_viscosity"), HasSubstr(":12: ")));
 }
 
 }  // namespace
