@@ -16,6 +16,7 @@ namespace curlew {
 struct Location {
   std::string file;  ///< as the user named it, or "command line"; empty: nowhere in particular
   int line = 0;      ///< counted from 1; 0: no line (the command line)
+  bool operator==(const Location&) const = default;
 
   /// "FILE:LINE", or "command line", or "" .
   std::string text() const;
@@ -25,6 +26,7 @@ struct Location {
 struct Diagnostic {
   Location location;
   std::string message;  ///< a sentence: what is wrong and what would be right
+  bool operator==(const Diagnostic&) const = default;
 
   /// "FILE:LINE: message".
   std::string text() const;
@@ -46,6 +48,8 @@ class Diagnostics {
  public:
   void error(Location location, std::string message);
   void add(const InputErrors& errors);
+  /// Takes back what turned out to follow from another error.
+  void withdraw(const Diagnostic& follower) { std::erase(diagnostics_, follower); }
 
   bool empty() const { return diagnostics_.empty(); }
   std::size_t size() const { return diagnostics_.size(); }

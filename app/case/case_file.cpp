@@ -8,6 +8,7 @@
 #include <cmath>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <system_error>
 #include <variant>
 
@@ -18,9 +19,10 @@ struct Section::Node {
   using List = std::vector<Node>;
   struct Entry;
   struct Table {
-    std::vector<Entry> entries;           // by key
-    std::vector<std::string> valid_keys;  // in the order they were asked for
-    bool any_key = false;                 // none is unknown
+    std::vector<Entry> entries;                              // by key
+    std::vector<std::string> valid_keys;                     // in the order they were asked for
+    std::map<std::string, Diagnostic, std::less<>> missing;  // reported, by key
+    bool any_key = false;                                    // none is unknown
 
     std::vector<Entry>::iterator position(std::string_view key);
     Node* find(std::string_view key);
@@ -150,28 +152,34 @@ bool Section::has(std::string_view key) const {
 Section::Node* Section::find(std::string_view key, Rule rule, std::string_view expected) const {
   if (!node_) return nullptr;
   Node* node = std::get<Node::Table>(node_->value).ask(key);
-  if (!node && rule.required) {
-    diagnostics_->error(location(), fmt::format("{} lacks {}, {}", title(), as_key(key), expected));
-  }
+  if (!node && rule.required)
+    report_missing(key, fmt::format("{} lacks {}, {}", title(), as_key(key), expected));
   return node;
 }
 
-void Section::wrong(std::string_view key, const Node& found, std::string_view expected) const {
+void Section::report_missing(std::string_view key, std::string message) const {
+  diagnostics_->error(location(), message);
+  std::get<Node::Table>(node_->value).missing.emplace(key, Diagnostic{location(), std::move(message)});
+}
+
+void Section::wrong(std::string_view key, const Node& found, std::string_view expected,
+                    std::string_view part) const {
   std::string hint;
   if (const auto* text = std::get_if<std::string>(&found.value);
       text && starts_with_number(*text) && expected.find("number") != std::string_view::npos) {
     hint = "; write the number alone, without quotes or a unit";
   }
-  diagnostics_->error(found.location, fmt::format("{} of {} must be {}, not {}{}", as_key(key), title(),
-                                                  expected, found_words(found), hint));
+  diagnostics_->error(found.location, fmt::format("{}{} of {} must be {}, not {}{}", part, as_key(key),
+                                                  title(), expected, found_words(found), hint));
 }
 
-std::optional<Real> Section::checked_number(std::string_view key, const Node& node, Rule rule) const {
+std::optional<Real> Section::checked_number(std::string_view key, const Node& node, Rule rule,
+                                            std::string_view part) const {
   std::optional<Real> value;
   if (const auto* real = std::get_if<double>(&node.value)) value = *real;
   if (const auto* whole = std::get_if<std::int64_t>(&node.value)) value = static_cast<Real>(*whole);
   if (value && is_allowed(*value, rule.allowed)) return value;
-  wrong(key, node, number_words(rule));
+  wrong(key, node, number_words(rule), part);
   return std::nullopt;
 }
 
@@ -241,15 +249,16 @@ std::optional<std::vector<Real>> Section::numbers(std::string_view key, Rule rul
   return values;
 }
 
-std::optional<Vector3> Section::checked_vector3(std::string_view key, const Node& node, Rule rule) const {
+std::optional<Vector3> Section::checked_vector3(std::string_view key, const Node& node, Rule rule,
+                                                std::string_view part) const {
   const auto* list = std::get_if<Node::List>(&node.value);
   if (!list || list->size() != 3) {
-    wrong(key, node, fmt::format("a list of three numbers{}", in_unit(rule.unit)));
+    wrong(key, node, fmt::format("a list of three numbers{}", in_unit(rule.unit)), part);
     return std::nullopt;
   }
-  const auto x = checked_number(key, (*list)[0], rule);
-  const auto y = checked_number(key, (*list)[1], rule);
-  const auto z = checked_number(key, (*list)[2], rule);
+  const auto x = checked_number(key, (*list)[0], rule, fmt::format("x of {}", part));
+  const auto y = checked_number(key, (*list)[1], rule, fmt::format("y of {}", part));
+  const auto z = checked_number(key, (*list)[2], rule, fmt::format("z of {}", part));
   if (!x || !y || !z) return std::nullopt;
   return Vector3{*x, *y, *z};
 }
@@ -270,8 +279,9 @@ std::optional<std::vector<Vector3>> Section::points(std::string_view key, Rule r
     return std::nullopt;
   }
   std::vector<Vector3> values;
-  for (const Node& element : *list) {
-    if (const auto value = checked_vector3(key, element, rule)) values.push_back(*value);
+  for (std::size_t k = 0; k < list->size(); ++k) {  // points count from 0, as in columns
+    const auto value = checked_vector3(key, (*list)[k], rule, fmt::format("point {} of ", k));
+    if (value) values.push_back(*value);
   }
   if (values.size() != list->size()) return std::nullopt;
   return values;
@@ -375,7 +385,7 @@ Section Section::table(std::string_view key, Rule rule) const {
   if (!node_) return absent;
   Node* node = std::get<Node::Table>(node_->value).ask(key);
   if (!node) {
-    if (rule.required) diagnostics_->error(location(), fmt::format("{} lacks the table [{}]", title(), path));
+    if (rule.required) report_missing(key, fmt::format("{} lacks the table [{}]", title(), path));
     return absent;
   }
   if (!std::holds_alternative<Node::Table>(node->value)) {
@@ -429,6 +439,8 @@ void Section::report_unread() const {
                                                          as_key(entry.key), title());
     diagnostics_->error(entry.node.location,
                         what + suggestion(entry.key, table.valid_keys, name_.empty() ? "tables" : "keys"));
+    const auto missing = table.missing.find(nearest_name(entry.key, table.valid_keys).value_or(""));
+    if (missing != table.missing.end()) diagnostics_->withdraw(missing->second);
   }
 }
 

@@ -86,6 +86,9 @@ class Section {
   void error(std::string_view key, std::string message) const;
   /// Nothing can be said about the keys not asked for (a type that is unknown): do not report them.
   void ignore_others() const;
+  /// Reports every key and table that nobody asked for. Where one of them is a misspelt one that is missing,
+  /// it is not reported as missing too.
+  void report_unread() const;
 
  private:
   friend class CaseFile;
@@ -95,11 +98,15 @@ class Section {
       : node_(node), name_(std::move(name)), diagnostics_(diagnostics) {}
 
   Node* find(std::string_view key, Rule rule, std::string_view expected) const;
-  void wrong(std::string_view key, const Node& found, std::string_view expected) const;
-  std::optional<Real> checked_number(std::string_view key, const Node& node, Rule rule) const;
-  std::optional<Vector3> checked_vector3(std::string_view key, const Node& node, Rule rule) const;
+  // `part` of a list, for messages: "point 2 of ".
+  void wrong(std::string_view key, const Node& found, std::string_view expected,
+             std::string_view part = "") const;
+  std::optional<Real> checked_number(std::string_view key, const Node& node, Rule rule,
+                                     std::string_view part = "") const;
+  std::optional<Vector3> checked_vector3(std::string_view key, const Node& node, Rule rule,
+                                         std::string_view part = "") const;
   std::optional<Expression> checked_expression(std::string_view key, const Node& node, Rule rule) const;
-  void report_unread() const;
+  void report_missing(std::string_view key, std::string message) const;
 
   Node* node_;
   std::string name_;

@@ -261,8 +261,14 @@ bool contains(std::span<const std::string> names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-bool contains(std::span<const NamedReference> references, const std::string& name) {
-  return std::ranges::find(references, name, &NamedReference::name) != references.end();
+/// Whether `name`, out of `valid`, is among the references, or one of them is that name misspelt, which is
+/// reported.
+bool is_meant(const std::string& name, std::span<const NamedReference> references,
+              std::span<const std::string> valid) {
+  return std::ranges::any_of(references, [&](const NamedReference& reference) {
+    return reference.name == name ||
+           (!contains(valid, reference.name) && nearest_name(reference.name, valid) == name);
+  });
 }
 
 }  // namespace
@@ -283,7 +289,16 @@ std::string read_model_type(const Section& root, Diagnostics& diagnostics) {
   } else if (root.has("material")) {
     meant = models.front();
   }
-  if (!meant) diagnostics.throw_if_any();
+  if (!meant) {
+    // Which tables are valid depends on the model, but what is in none of the models is wrong.
+    for (const char* table : {"case", "mesh", "fluid", "material", "time", "initial", "boundary", "solver",
+                              "output", "monitor"}) {
+      root.has(table);
+    }
+    model.ignore_others();
+    root.report_unread();
+    diagnostics.throw_if_any();
+  }
   return *meant;
 }
 
@@ -296,6 +311,12 @@ CaseSettings read_case_settings(const Section& root, Location location, const st
   settings.output = read_output(root, folder, offer, one_result);
   settings.monitors = read_monitors(root, offer, one_result, diagnostics);
   return settings;
+}
+
+bool read_steady(const Section& section, TimeSettings& time) {
+  const auto steady = section.boolean("steady");
+  time.steady = steady.value_or(false);
+  return !time.steady && (steady || !section.has("steady"));
 }
 
 void read_start_and_end(const Section& section, TimeSettings& time, bool end_required) {
@@ -403,7 +424,7 @@ void MeshNames::check_monitors(std::span<const MonitorSettings> monitors) const 
 void MeshNames::require_all_patches(std::span<const NamedReference> named, const Location& case_file,
                                     std::string_view needs) const {
   for (const std::string& name : patches_) {
-    if (contains(named, name)) continue;
+    if (is_meant(name, named, patches_)) continue;
     diagnostics_.error(
         case_file, fmt::format("the patch \"{0}\" of the mesh has no [boundary.{0}]; every patch needs {1}",
                                name, needs));
@@ -413,7 +434,7 @@ void MeshNames::require_all_patches(std::span<const NamedReference> named, const
 void MeshNames::require_all_regions(std::span<const NamedReference> named, const Location& case_file,
                                     std::string_view needs) const {
   for (const std::string& name : regions_) {
-    if (contains(named, name)) continue;
+    if (is_meant(name, named, regions_)) continue;
     diagnostics_.error(
         case_file, fmt::format("the region \"{0}\" of the mesh has no [material.{0}]; every region needs {1}",
                                name, needs));

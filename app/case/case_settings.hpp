@@ -164,6 +164,10 @@ std::string read_model_type(const Section& root, Diagnostics& diagnostics);
 CaseSettings read_case_settings(const Section& root, Location location, const std::filesystem::path& folder,
                                 const ModelOffer& offer, bool one_result, Diagnostics& diagnostics);
 
+/// `steady` of [time] into `time`. Returns whether keys that a transient case must have are missed where they
+/// are absent: not where nobody knows whether the case is one.
+bool read_steady(const Section& section, TimeSettings& time);
+
 /// `start` and `end` of [time], which must come after it.
 void read_start_and_end(const Section& section, TimeSettings& time, bool end_required);
 
@@ -196,7 +200,8 @@ class MeshNames {
   void check_region(const NamedReference& region) const;
   /// The patches and regions that monitors name.
   void check_monitors(std::span<const MonitorSettings> monitors) const;
-  /// Reports each patch of the mesh that `named` leaves out: "every patch needs `needs`".
+  /// Reports each patch of the mesh that `named` leaves out and does not misspell: "every patch needs
+  /// `needs`".
   void require_all_patches(std::span<const NamedReference> named, const Location& case_file,
                            std::string_view needs) const;
   /// The same for regions.

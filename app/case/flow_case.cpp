@@ -88,17 +88,22 @@ class FlowReader {
   FlowCase& case_;
   Diagnostics& diagnostics_;
   std::set<std::string> of_unknown_type_;
+  bool transient_ = true;  // whether what a transient case must have is missed where it is absent
 };
 
 void FlowReader::read_model() {
   const std::array<std::string, 5> convections = {"central", "upwind", "blended", "linear-upwind", "none"};
-  std::vector<std::string> schemes = {"sbdf2",  "crank-nicolson-ab2", "euler", "ssp-rk2", "ssp-rk3",
-                                      "ssp-rk4"};
-  if (case_.method == FlowMethod::ExactFractionalStep) schemes.push_back("midpoint");
+  const std::array<std::string, 7> schemes = {
+      "sbdf2", "crank-nicolson-ab2", "euler", "ssp-rk2", "ssp-rk3", "ssp-rk4", "midpoint"};
   const Section model = root_.table("model");
   const auto convection = model.choice("convection", convections);
   assign(case_.flow.convection, convection);
   assign(case_.flow.scheme, model.choice("scheme", schemes));
+  if (case_.flow.scheme == FlowScheme::Midpoint && case_.method != FlowMethod::ExactFractionalStep) {
+    model.error("scheme",
+                "scheme = \"midpoint\" of [model] belongs to type = \"exact-fractional-step\"; take that or "
+                "another scheme");
+  }
   if (const auto blend = model.number("blend", {.allowed = Allowed::NonNegative})) {
     case_.flow.blend = *blend;
     if (*blend > 1) {
@@ -126,7 +131,7 @@ void FlowReader::refuse_without(const Section& section, std::span<const char* co
 void FlowReader::read_time() {
   FlowTimeSettings& time = case_.time;
   const Section section = root_.table("time", {.required = true});
-  time.steady = section.boolean("steady").value_or(false);
+  transient_ = read_steady(section, time);
   time.wall_limit = read_wall_limit(section);
   if (time.steady) {
     refuse_with_steady(section, std::array{"start", "end"});
@@ -136,8 +141,11 @@ void FlowReader::read_time() {
     time.quantity_location = section.location("quantity");
     assign(time.max_steps, section.integer("max_steps", {.allowed = Allowed::Positive}));
   } else {
-    read_start_and_end(section, time, true);
-    refuse_without(section, std::array{"tolerance", "quantity", "max_steps"}, "steady = true");
+    read_start_and_end(section, time, transient_);
+    if (transient_)
+      refuse_without(section, std::array{"tolerance", "quantity", "max_steps"}, "steady = true");
+    else
+      section.ignore_others();
   }
   time.courant = section.number("courant", {.allowed = Allowed::Positive});
   const bool follows_courant = section.has("courant");
@@ -222,10 +230,10 @@ void FlowReader::read_fluid() {
 
 void FlowReader::read_initial() {
   // A steady state may be looked for from a fluid at rest.
-  const Section section = root_.table("initial", {.required = !steady()});
+  const Section section = root_.table("initial", {.required = transient_});
   if (!section.has("file")) {
     case_.initial_velocity = vector_function_or_null(
-        read_vector(section, "velocity", {.required = !steady(), .unit = velocity_unit}, true));
+        read_vector(section, "velocity", {.required = transient_, .unit = velocity_unit}, true));
     return;
   }
   if (section.has("velocity")) {

@@ -12,20 +12,21 @@ namespace {
 
 constexpr const char* temperature_unit = "K";
 
-void read_time(const Section& root, TimeSettings& time) {
+/// Returns as read_steady().
+bool read_time(const Section& root, TimeSettings& time) {
   const Section section = root.table("time", {.required = true});
-  time.steady = section.boolean("steady").value_or(false);
+  const bool transient = read_steady(section, time);
   if (time.steady) {
     refuse_with_steady(section, std::array{"start", "end", "step", "wall_limit"});
-    return;
+    return transient;
   }
-  read_start_and_end(section, time, true);
-  assign(time.step, read_step(section, "step", time, true));
+  read_start_and_end(section, time, transient);
+  assign(time.step, read_step(section, "step", time, transient));
   time.wall_limit = read_wall_limit(section);
+  return transient;
 }
 
-void read_materials(const Section& root, HeatCase& heat_case) {
-  const bool transient = !heat_case.time.steady;
+void read_materials(const Section& root, bool transient, HeatCase& heat_case) {
   for (const auto& [region, section] : root.tables("material")) {
     MaterialSettings material;
     material.region = {region, section.location()};
@@ -37,7 +38,7 @@ void read_materials(const Section& root, HeatCase& heat_case) {
     assign(material.heat_capacity,
            section.number("heat_capacity",
                           {.required = transient, .allowed = Allowed::Positive, .unit = "J/(kg K)"}));
-    material.source = read_expression(section, "source", {.unit = "W/m3"}, !transient);
+    material.source = read_expression(section, "source", {.unit = "W/m3"}, heat_case.time.steady);
     heat_case.materials.push_back(std::move(material));
   }
 }
@@ -84,15 +85,15 @@ HeatCase read_heat_case(const CaseFile& file, Location location, const std::file
   read_model_type(root, diagnostics);
   const std::array<std::string, 2> schemes = {"crank-nicolson", "backward-euler"};
   assign(heat_case.scheme, root.table("model").choice("scheme", schemes));
-  read_time(root, heat_case.time);
+  const bool transient = read_time(root, heat_case.time);
   const bool steady = heat_case.time.steady;
   static_cast<CaseSettings&>(heat_case) =
       read_case_settings(root, std::move(location), folder, heat_offer(), steady, diagnostics);
   // A steady state does not depend on where it starts.
-  const Section initial = root.table("initial", {.required = !steady});
+  const Section initial = root.table("initial", {.required = transient});
   assign(heat_case.initial_temperature,
-         initial.expression("temperature", {.required = !steady, .unit = temperature_unit}));
-  read_materials(root, heat_case);
+         initial.expression("temperature", {.required = transient, .unit = temperature_unit}));
+  read_materials(root, transient, heat_case);
   read_boundaries(root, heat_case);
   read_solver(root, "temperature", heat_case.solver);
   file.finish();

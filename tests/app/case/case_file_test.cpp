@@ -178,13 +178,14 @@ TEST(Overrides, AreReportedAsTheCommandLine) {
   a.number("x", {.allowed = Allowed::Positive});
   a.points("p");
   reading.file.finish();
-  EXPECT_THAT(reading.errors(),
-              ElementsAre(HasSubstr("command line: --set c: no = in it; expected table.key=value"),
-                          HasSubstr("command line: --set a..b=1: the name is no dotted TOML key"),
-                          HasSubstr(": more than one line"),
-                          "command line: x of [a] must be a positive number, not -1",
-                          "command line: p of [a] must be a list of three numbers, not a list of 1",
-                          "command line: unknown key yy in [a]; valid keys: x, p"));
+  EXPECT_THAT(
+      reading.errors(),
+      ElementsAre(HasSubstr("command line: --set c: no = in it; expected table.key=value"),
+                  HasSubstr("command line: --set a..b=1: the name is no dotted TOML key"),
+                  HasSubstr(": more than one line"),
+                  "command line: x of [a] must be a positive number, not -1",
+                  "command line: point 1 of p of [a] must be a list of three numbers, not a list of 1",
+                  "command line: unknown key yy in [a]; valid keys: x, p"));
 }
 
 TEST(Overrides, OfAValueByATableAreTypeErrors) {
