@@ -50,6 +50,10 @@ std::string positive(const std::string& text) {
   return fmt::format("expected a positive number, not {}", text);
 }
 
+std::string not_empty(const std::string& text) {
+  return text.empty() ? "expected a name, not an empty one" : "";
+}
+
 template <class Count>
 std::string positive_integer(const std::string& text) {
   const auto value = number_in<Count>(text);
@@ -176,10 +180,12 @@ Command parse_command_line(const std::vector<std::string>& given) {
   run_command->add_option("--backend", run.backend, "cpu or cuda")->capture_default_str();
   add_threads(*run_command, run.threads);
   run_command->add_option("--output", run.output, "Output directory, instead of that of the case")
+      ->check(not_empty)
       ->type_name("DIR");
   run_command
       ->add_option("--restart", run.restart,
                    "Go on from this checkpoint, or the last one without damage in this directory")
+      ->check(not_empty)
       ->type_name("FILE|DIR");
   add_count(*run_command, "--steps", run.steps, "Stop after this many steps");
   run_command->add_flag("!--no-overlap", run.overlap,

@@ -64,6 +64,18 @@ class Diagnostics {
   std::vector<Diagnostic> diagnostics_;
 };
 
+/// Does `action`. What it finds wrong with the input without knowing where gets `place_of` that error.
+template <class Action, class PlaceOf>
+void with_place(const Action& action, const PlaceOf& place_of) {
+  try {
+    action();
+  } catch (const InputErrors&) {
+    throw;
+  } catch (const InputError& error) {
+    throw InputErrors(place_of(error), error.what());
+  }
+}
+
 /// Number of insertions, deletions, replacements and swaps of neighbouring characters that turn a into b.
 std::size_t edit_distance(std::string_view a, std::string_view b);
 

@@ -174,11 +174,12 @@ SolveGoal::SolveGoal(const std::string& unknown, const SolverControl& control, R
   if (!std::isfinite(target_)) fail("met a reference that is not a number or infinite", 0, target_);
 }
 
-void SolveGoal::fail(const std::string& what, int iterations, Real residual) const {
+void SolveGoal::fail(const std::string& what, int iterations, Real residual,
+                     const std::string& remedy) const {
   throw DivergedError(
       fmt::format("the solve for {} {} after {} iterations: its residual is {:.3g} of the reference, "
-                  "asked for was {:.3g}",
-                  unknown_, what, iterations, relative(residual), relative_tolerance_));
+                  "asked for was {:.3g}{}",
+                  unknown_, what, iterations, relative(residual), relative_tolerance_, remedy));
 }
 
 void SolveGoal::require_finite(Real residual, int iterations) const {
@@ -188,7 +189,10 @@ void SolveGoal::require_finite(Real residual, int iterations) const {
 void SolveGoal::require_progress(const State& state, Real unit) const {
   const Real residual = unit * state.residual;
   if (state.ending == Ending::NotFinite) fail("met a value that is not a number", state.iterations, residual);
-  if (state.ending == Ending::AtTheLimit) fail("did not converge", state.iterations, residual);
+  if (state.ending == Ending::AtTheLimit) {
+    fail("did not converge", state.iterations, residual,
+         "; raise max_iterations or tolerance of [solver.*], or take shorter steps in time");
+  }
   if (state.ending == Ending::NoCurvature) {
     fail("met a direction without positive curvature (an operator that is not positive definite)",
          state.iterations, residual);

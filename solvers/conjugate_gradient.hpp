@@ -112,7 +112,8 @@ class SolveGoal {
   bool stuck(Real residual, Real before) const { return residual > target_ && residual > before / 2; }
 
  private:
-  [[noreturn]] void fail(const std::string& what, int iterations, Real residual) const;
+  [[noreturn]] void fail(const std::string& what, int iterations, Real residual,
+                         const std::string& remedy = "") const;
 
   const std::string& unknown_;
   Real relative_tolerance_, reference_, target_;

@@ -316,6 +316,7 @@ CaseSettings read_case_settings(const Section& root, Location location, const st
 bool read_steady(const Section& section, TimeSettings& time) {
   const auto steady = section.boolean("steady");
   time.steady = steady.value_or(false);
+  time.steady_location = section.location("steady");
   return !time.steady && (steady || !section.has("steady"));
 }
 

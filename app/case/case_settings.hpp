@@ -129,6 +129,7 @@ struct SolverSettings {
 /// [time] as far as all models share it.
 struct TimeSettings {
   bool steady = false;             ///< the steady state is what is asked for
+  Location steady_location;        ///< in the case file
   Real start = 0;                  ///< [s]
   Real end = 0;                    ///< [s], after start
   Real step = 0;                   ///< [s]

@@ -218,6 +218,7 @@ void FlowReader::read_fluid() {
   if (!mean.exists()) return;
   const auto direction = mean.vector3("direction", {.required = true});
   const auto velocity = mean.number("velocity", {.required = true, .unit = velocity_unit});
+  case_.mean_flow_location = mean.location("direction");
   flow.mean_flow = MeanFlow{direction.value_or(Vector3{}), velocity.value_or(0)};
   if (direction) check_direction(mean, "direction", *direction, "");
   if (direction && direction->z != 0) {
@@ -489,6 +490,15 @@ std::string doubt_about_steadiness(const FlowCase& flow_case) {
       "{:.2g} of the size per second, and tolerance of [time] is {} 1/s; raise that, or lower "
       "tolerance of [solver.*] or take longer steps",
       time.tolerance_location.text(), time.step, left, time.tolerance);
+}
+
+Location place_of(const InputError& error, const FlowCase& flow_case) {
+  if (dynamic_cast<const MeanFlowError*>(&error)) return flow_case.mean_flow_location;
+  const auto inlet = std::ranges::find_if(flow_case.boundaries, [](const FlowBoundarySettings& boundary) {
+    return std::holds_alternative<Inlet>(boundary.condition);
+  });
+  const bool has_inlet = inlet != flow_case.boundaries.end();
+  return has_inlet && dynamic_cast<const NetFlowError*>(&error) ? inlet->patch.location : flow_case.location;
 }
 
 std::vector<std::array<NamedReference, 2>> periodic_pairs(const FlowCase& flow_case) {

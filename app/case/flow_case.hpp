@@ -59,6 +59,7 @@ struct FlowCase : CaseSettings {
   VectorFunctionPointer initial_velocity;             ///< [m/s]; null: at rest
   std::optional<std::filesystem::path> initial_file;  ///< of an earlier run, instead; ready to open
   Location initial_file_location;                     ///< in the case file
+  Location mean_flow_location;                        ///< of its direction, in the case file
   /// What is wrong if the mesh turns out to have two dimensions, or three.
   std::vector<Diagnostic> wrong_in_two_dimensions, wrong_in_three_dimensions;
 };
@@ -84,6 +85,10 @@ std::optional<NamedReference> watched_column(const FlowTimeSettings& time);
 Real change_left_by_solves(const FlowCase& flow_case, Real step);
 /// A sentence on a steady run whose steps are too short for its tolerances; empty: nothing to be said.
 std::string doubt_about_steadiness(const FlowCase& flow_case);
+
+/// Where a case asks for what its flow finds wrong: what the mean flow or the first inlet is to be, or
+/// nothing in particular.
+Location place_of(const InputError& error, const FlowCase& flow_case);
 
 /// The pairs of patches that [boundary.*] joins, each once, as first named.
 std::vector<std::array<NamedReference, 2>> periodic_pairs(const FlowCase& flow_case);

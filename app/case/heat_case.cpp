@@ -43,13 +43,16 @@ void read_materials(const Section& root, bool transient, HeatCase& heat_case) {
   }
 }
 
-void read_boundaries(const Section& root, HeatCase& heat_case) {
+/// Returns whether a patch may hold the temperature.
+bool read_boundaries(const Section& root, HeatCase& heat_case) {
   enum Type : std::size_t { Temperature, HeatFlux, Insulated, Convection };
   const std::array<std::string, 4> types = {"temperature", "heat-flux", "insulated", "convection"};
   const bool steady = heat_case.time.steady;
+  bool may_hold = false;
   for (const auto& [patch, section] : root.tables("boundary")) {
     BoundarySettings boundary{{patch, section.location()}, {}};
     const auto type = section.choice("type", types, {.required = true});
+    may_hold = may_hold || !type || *type == Temperature || *type == Convection;
     if (!type) {
       section.ignore_others();  // they belong to a type that is not known
     } else if (*type == Temperature) {
@@ -66,6 +69,7 @@ void read_boundaries(const Section& root, HeatCase& heat_case) {
     }
     heat_case.boundaries.push_back(std::move(boundary));
   }
+  return may_hold || heat_case.boundaries.empty();
 }
 
 }  // namespace
@@ -87,14 +91,22 @@ HeatCase read_heat_case(const CaseFile& file, Location location, const std::file
   assign(heat_case.scheme, root.table("model").choice("scheme", schemes));
   const bool transient = read_time(root, heat_case.time);
   const bool steady = heat_case.time.steady;
+  if (const Section model = root.table("model"); steady && model.has("scheme")) {
+    model.error("scheme", "scheme of [model], in time, has no meaning in a steady case; drop it");
+  }
   static_cast<CaseSettings&>(heat_case) =
       read_case_settings(root, std::move(location), folder, heat_offer(), steady, diagnostics);
-  // A steady state does not depend on where it starts.
+  read_materials(root, transient, heat_case);
+  const bool may_hold = read_boundaries(root, heat_case);
+  // A steady state does not depend on where it starts, but for its mean where no patch sets that.
   const Section initial = root.table("initial", {.required = transient});
   assign(heat_case.initial_temperature,
          initial.expression("temperature", {.required = transient, .unit = temperature_unit}));
-  read_materials(root, transient, heat_case);
-  read_boundaries(root, heat_case);
+  if (steady && !may_hold && !initial.has("temperature")) {
+    diagnostics.error(heat_case.time.steady_location,
+                      "no patch is of type temperature or convection, so that the steady state is known but "
+                      "for its mean; give temperature of [initial], whose mean it keeps");
+  }
   read_solver(root, "temperature", heat_case.solver);
   file.finish();
   return heat_case;
@@ -104,6 +116,10 @@ HeatCase read_heat_case(const std::filesystem::path& path, std::span<const std::
                         Diagnostics& diagnostics) {
   const CaseFile file(path, overrides, diagnostics);
   return read_heat_case(file, {path.string(), 1}, path.parent_path(), diagnostics);
+}
+
+Location place_of(const InputError&, const HeatCase& heat_case) {
+  return heat_case.time.steady ? heat_case.time.steady_location : heat_case.location;
 }
 
 void check_names_against_mesh(const HeatCase& heat_case, std::span<const std::string> patch_names,

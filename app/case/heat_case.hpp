@@ -69,6 +69,9 @@ HeatCase read_heat_case(const std::filesystem::path& path, std::span<const std::
 HeatCase read_heat_case(const CaseFile& file, Location location, const std::filesystem::path& folder,
                         Diagnostics& diagnostics);
 
+/// Where a case asks for what its simulation finds wrong: the steady state that is not there.
+Location place_of(const InputError& error, const HeatCase& heat_case);
+
 /// Reports patches and regions that the case names and the mesh does not have, and those of the mesh without
 /// a boundary condition or material.
 void check_names_against_mesh(const HeatCase& heat_case, std::span<const std::string> patch_names,

@@ -233,9 +233,9 @@ LoadedCase load_case(const std::filesystem::path& path, std::span<const std::str
     const auto load = [&](auto& settings) {
       if (output) {
         settings.output.directory = *output;
-      } else {
-        check_directory(settings.output, diagnostics);
+        settings.output.directory_location = {"command line", 0};
       }
+      check_directory(settings.output, diagnostics);
       check_tables(settings, diagnostics);
       if (settings.mesh.file.empty()) return;
       try {
@@ -292,13 +292,8 @@ void check_values(const FlowCase& settings, const Mesh& mesh) {
 
 void check_values(const LoadedCase& loaded) {
   const auto check = [&](const auto& settings) {
-    try {
-      check_values(settings, *loaded.mesh);
-    } catch (const InputErrors&) {
-      throw;
-    } catch (const InputError& error) {
-      throw InputErrors(settings.location, error.what());
-    }
+    with_place([&] { check_values(settings, *loaded.mesh); },
+               [&](const InputError& error) { return place_of(error, settings); });
   };
   std::visit(check, loaded.settings);
 }

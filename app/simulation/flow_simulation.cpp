@@ -286,7 +286,8 @@ void FlowSimulation::observe(Real value) {
 }
 
 void FlowSimulation::start() {
-  report_ = start_flow(*flow_, settings_);
+  with_place([&] { report_ = start_flow(*flow_, settings_); },
+             [&](const InputError& error) { return place_of(error, settings_); });
   find_speed_of_rounding();
   // Where there is none from the start on, that is better known before the steps.
   const auto& fields = settings_.output.fields;
@@ -365,7 +366,8 @@ void FlowSimulation::advance() {
   const Real before = time();
   StepControl control = control_;
   step_ = control.next(before, flow_->courant_rate());
-  report_ = flow_->advance(step_);
+  with_place([&] { report_ = flow_->advance(step_); },
+             [&](const InputError& error) { return place_of(error, settings_); });
   control_ = control;  // not before: a step that fails has not been
   for (FlowAverage& average : averages_) {
     // A step belongs to the average when it begins after its start; round-off of the time does not count.
@@ -422,7 +424,8 @@ std::vector<ProgressItem> FlowSimulation::progress() const {
                                   {"iterations (residuals)", iterations},
                                   {"energy", fmt::format("{:.6g} {}", report_.kinetic_energy,
                                                          mesh().topology().dimension() == 2 ? "J/m" : "J")}};
-  if (settings_.time.steady) items.push_back({"change", fmt::format("{:.1e} per s", detector_.rate())});
+  if (settings_.time.steady && std::isfinite(detector_.rate()))
+    items.push_back({"change", fmt::format("{:.1e} per s", detector_.rate())});
   return items;
 }
 
@@ -444,12 +447,15 @@ std::unique_ptr<Snapshot> FlowSimulation::snapshot() const {
 std::string FlowSimulation::conclusion() const {
   const FlowTimeSettings& time = settings_.time;
   if (!time.steady) return "";
-  const std::string change = fmt::format("{} changes by {:.2e} of its size per second (tolerance {:.2e})",
-                                         time.quantity, detector_.rate(), time.tolerance);
-  if (detector_.steady()) return fmt::format("steady after {} steps: {}", steps(), change);
+  const std::string change =
+      std::isfinite(detector_.rate())
+          ? fmt::format(": {} changes by {:.2e} of its size per second (tolerance {:.2e})", time.quantity,
+                        detector_.rate(), time.tolerance)
+          : "";
+  if (detector_.steady()) return fmt::format("steady after {} steps{}", steps(), change);
   // A change as small as this may be what solves leave: measured were up to 14 times that.
   const bool left_by_solves = detector_.rate() < 20 * change_left_by_solves(settings_, step_);
-  return fmt::format("not steady after the {} steps of [time] max_steps: {}{}", steps(), change,
+  return fmt::format("not steady after the {} steps of [time] max_steps{}{}", steps(), change,
                      left_by_solves
                          ? "; so much may be what the solves leave: lower tolerance of [solver.*], or "
                            "raise that of [time]"

@@ -149,7 +149,8 @@ bool HeatSimulation::finished() const {
 
 void HeatSimulation::advance() {
   if (settings_.time.steady) {
-    report_ = heat_.solve_steady();
+    with_place([&] { report_ = heat_.solve_steady(); },
+               [&](const InputError& error) { return place_of(error, settings_); });
     solved_ = true;
   } else {
     const Real before = heat_.time();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <string>
 
@@ -73,7 +74,8 @@ class SteadyDetector {
   void observe(Real value, Real step);
 
   bool steady() const { return calm_steps_ >= calm_steps_wanted; }
-  Real rate() const { return rate_; }  ///< last relative change per time [1/s]
+  /// Last relative change per time [1/s]; infinite before there is one.
+  Real rate() const { return rate_; }
 
   /// What observe() and steady() know of the past.
   std::map<std::string, Real> state() const;
@@ -84,7 +86,7 @@ class SteadyDetector {
   static constexpr Real calm_steps_wanted = 10;
 
   Real tolerance_;
-  Real rate_ = 0, calm_steps_ = 0;
+  Real rate_ = std::numeric_limits<Real>::infinity(), calm_steps_ = 0;
   Real previous_ = 0, has_previous_ = 0;  // of a quantity that is one number
 };
 

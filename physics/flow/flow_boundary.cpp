@@ -148,7 +148,7 @@ void FlowBoundaries::balance_closed_parts(Given& given) const {
     total.push_back(all);
     // What flows past a wall that moves along itself leaves round-off.
     if (std::abs(left) <= 1e-4 * all + 1e-12 * passing) continue;
-    throw InputError(fmt::format(
+    throw NetFlowError(fmt::format(
         "{:.6g} {} {} a closed part of the domain through its boundary (the sum of all flow in and out is "
         "{:.6g} {}): make inflow and outflow equal, or give one patch the type \"outlet\"",
         std::abs(left), unit, left < 0 ? "enter" : "leave", all, unit));

@@ -5,6 +5,7 @@
 #include <variant>
 #include <vector>
 
+#include "kernels/error.hpp"
 #include "physics/space_time_function.hpp"
 #include "physics/vector_function.hpp"
 #include "solvers/linear_solver.hpp"
@@ -59,6 +60,18 @@ enum class FlowScheme {
 struct MeanFlow {
   Vector3 direction;  ///< any length but zero
   Real velocity = 0;  ///< volume mean of the velocity along the direction [m/s]
+};
+
+/// A mean flow that cannot be held.
+class MeanFlowError : public InputError {
+ public:
+  using InputError::InputError;
+};
+
+/// More fluid enters a closed part of the domain than leaves it, or less.
+class NetFlowError : public InputError {
+ public:
+  using InputError::InputError;
 };
 
 struct FlowSettings {

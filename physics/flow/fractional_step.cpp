@@ -123,7 +123,7 @@ void FractionalStep::require_mean_flow() {
   constexpr Real little = 1e-4;
   if (mean_velocity(later_) > little * without_walls) return;
   const Vector3 direction = settings_.mean_flow->direction;
-  throw InputError(fmt::format(
+  throw MeanFlowError(fmt::format(
       "no mean flow along [{:.6g}, {:.6g}, {:.6g}] can be held: walls or other boundaries stand across it; "
       "give a direction in which the fluid can go round through periodic patches",
       direction.x, direction.y, direction.z));

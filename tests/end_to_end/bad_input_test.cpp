@@ -67,8 +67,24 @@ TEST(Check, finds_what_only_the_values_show) {
     const Outcome outcome = run_curlew(folder.path(), {command, "case.toml"});
     EXPECT_EQ(outcome.status, 2);
     EXPECT_EQ(outcome.out, "");
-    EXPECT_THAT(outcome.error, HasSubstr("error: case.toml:1: 3 m2/s enter a closed part of the domain"));
+    EXPECT_THAT(outcome.error,
+                HasSubstr(fmt::format("error: case.toml:{}: 3 m2/s enter a closed part of the domain",
+                                      line_of(folder / "case.toml", "[boundary.left]"))));
   }
+}
+
+TEST(BadInput, a_mean_flow_across_walls_is_told_at_its_line) {
+  const FlowFolder folder;
+  folder.edit("density = 2", "density = 2\nmean_flow = { direction = [0, 1, 0], velocity = 0.5 }");
+  folder.edit("[boundary.left]\ntype = \"wall\"",
+              "[boundary.left]\ntype = \"periodic\"\npartner = \"right\"");
+  folder.edit("[boundary.right]\ntype = \"wall\"\n", "");
+  folder.edit(", \"streamfunction\"]", "]");
+  folder.edit("patches = [\"left\", \"top\"]", "patches = [\"top\"]");
+  const Outcome outcome = folder.run({});
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_THAT(outcome.error, HasSubstr(fmt::format("error: case.toml:{}: no mean flow along [0, 1, 0]",
+                                                   line_of(folder / "case.toml", "mean_flow"))));
 }
 
 TEST(BadInput, of_any_kind_exits_with_2_and_says_why) {
@@ -91,7 +107,9 @@ TEST(BadInput, of_any_kind_exits_with_2_and_says_why) {
       {{"run", "case.toml", "--set", "mesh.file=\"nowhere.msh\""}, {"nowhere.msh does not exist"}},
       {{"run", "case.toml", "--set", "mesh.file=\"bad.h5\""}, {"bad.h5", "not a mesh file of Curlew"}},
       {{"run", "case.toml", "--set", "time.stepp=1"}, {"stepp", "\"step\""}},
-      {{"run", "case.toml", "--output", "file"}, {"'file'"}},
+      {{"run", "case.toml", "--output", ""}, {"--output", "expected a name"}},
+      {{"run", "case.toml", "--output", "file"},
+       {"command line: the output directory file exists and is not a directory; name another one"}},
       {{"run", "case.toml", "--output", "file/below"}, {"'file/below'", "Not a directory"}},
       {{"run", "case.toml", "--output", "/proc/nowhere"}, {"'/proc/nowhere'", "No such file"}},
       {{"mesh", "info", "nowhere.msh"}, {"nowhere.msh"}},
@@ -215,7 +233,7 @@ TEST(Divergence, keeps_the_checkpoints_and_what_came_before) {
                   "solver.temperature.preconditioner=\"jacobi\""});
   EXPECT_EQ(outcome.status, 3);
   EXPECT_THAT(outcome.error, AllOf(StartsWith("error: the solve for temperature did not converge"),
-                                   HasSubstr("after 3 iterations")));
+                                   HasSubstr("after 3 iterations"), HasSubstr("raise max_iterations")));
   EXPECT_EQ(errors_in(outcome), 1);
   expect_reason(folder, "diverged", outcome);
   EXPECT_EQ(summary_of(folder)["steps"], 7);
@@ -229,7 +247,7 @@ TEST(Divergence, keeps_the_checkpoints_and_what_came_before) {
 TEST(Divergence, of_a_steady_case) {
   const CaseFolder folder;
   for (const char* line : {"end = 1.0\n", "interval = 0.2\n", "checkpoint = 0.25\n", "every = 3\n",
-                           "interval = 0.1\n", "step = 0.05"}) {
+                           "scheme = \"crank-nicolson\"\n", "interval = 0.1\n", "step = 0.05"}) {
     folder.edit(line, std::string(line) == "step = 0.05" ? "steady = true" : "");
   }
   const Outcome outcome =

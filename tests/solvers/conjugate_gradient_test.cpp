@@ -191,6 +191,7 @@ TEST(ConjugateGradient, comes_to_rest_where_there_is_nothing_to_reach) {
 
 TEST(ConjugateGradient, every_failure_names_the_unknown_and_the_cause) {
   Problem capped(positive_definite(60, 1e6), Eigen::VectorXd::Ones(60));
+  EXPECT_NE(failure_of(capped, to(1e-10, 5)).find("raise max_iterations or tolerance"), std::string::npos);
   EXPECT_NE(failure_of(capped, to(1e-10, 5)).find("temperature did not converge after 5 iterations"),
             std::string::npos);
   Problem indefinite(-positive_definite(20, 10), Eigen::VectorXd::Ones(20));

@@ -100,6 +100,9 @@ TEST_F(LoadCase, looks_at_the_output_directory_unless_another_one_takes_its_plac
   EXPECT_THAT(errors_with(overrides), ElementsAre(AllOf(HasSubstr("command line: the output directory"),
                                                         HasSubstr("exists and is not a directory"))));
   EXPECT_NO_THROW(load_case(folder / "case.toml", overrides, one_rank(), folder / "other"));
+  EXPECT_THAT(
+      message_of<InputErrors>([&] { load_case(folder / "case.toml", {}, one_rank(), folder / "box.h5"); }),
+      AllOf(HasSubstr("command line: the output directory"), HasSubstr("is not a directory")));
 }
 
 TEST_F(LoadCase, does_not_let_a_run_replace_the_tables_that_it_reads) {
@@ -142,6 +145,7 @@ TEST_F(LoadCase, values_show_that_there_is_no_steady_state) {
     for (const char* patch : {"left", "top"})
       text += fmt::format("[boundary.{}]\ntype = \"insulated\"\n", patch);
     text += "[boundary.right]\n" + right + "\n[boundary.bottom]\n" + bottom + "\n";
+    text += "[initial]\ntemperature = 0\n";
     write_text(folder / "case.toml", text);
     const LoadedCase loaded = load_case(folder / "case.toml", {});
     return message_of<InputErrors>([&] { check_values(loaded); });
@@ -149,7 +153,7 @@ TEST_F(LoadCase, values_show_that_there_is_no_steady_state) {
   const std::string insulated = "type = \"insulated\"", flux = "type = \"heat-flux\"\nvalue = ";
   EXPECT_THAT(
       message(insulated, flux + "3"),
-      AllOf(HasSubstr("case.toml:1: there is no steady state: 3 W/m enter"), HasSubstr("run in time")));
+      AllOf(HasSubstr("case.toml:6: there is no steady state: 3 W/m enter"), HasSubstr("run in time")));
   EXPECT_THAT(message(insulated, flux + "-3"), HasSubstr("there is no steady state: 3 W/m leave"));
   EXPECT_EQ(message(insulated, insulated), "");
   EXPECT_EQ(message(flux + "-3", flux + "3"), "");
@@ -189,7 +193,7 @@ type = "wall"
   };
   const std::string wall = "type = \"wall\"", inlet = "type = \"inlet\"\n";
   EXPECT_THAT(message(inlet + "flow_rate = 2", wall),
-              AllOf(HasSubstr("case.toml:1: 2 m2/s enter a closed part"), HasSubstr("type \"outlet\"")));
+              AllOf(HasSubstr("case.toml:17: 2 m2/s enter a closed part"), HasSubstr("type \"outlet\"")));
   EXPECT_THAT(message(inlet + "velocity = [\"-t\", 0, 0]", wall), HasSubstr("1 m2/s leave a closed part"));
   EXPECT_EQ(message(inlet + "velocity = [\"t\", 0, 0]", inlet + "velocity = [1, 0, 0]"), "");
   EXPECT_EQ(message(inlet + "flow_rate = 2", "type = \"outlet\""), "");

@@ -152,6 +152,7 @@ TEST(StepControl, a_steady_run_has_no_end) {
 
 TEST(SteadyDetector, wants_ten_calm_steps_in_a_row) {
   SteadyDetector detector(0.01);
+  EXPECT_TRUE(std::isinf(detector.rate()));
   const auto calm = [&](int count) {
     for (int k = 0; k < count; ++k) detector.observe(0.9 * 0.01 * 5 * 0.1, 5, 0.1);
   };
@@ -176,7 +177,9 @@ TEST(SteadyDetector, a_decay_is_found_where_its_rate_falls_below_the_tolerance) 
 
 TEST(SteadyDetector, what_is_nothing_and_stays_nothing_is_steady) {
   SteadyDetector detector(1e-3);
-  for (int k = 0; k < 11; ++k) detector.observe(0, 0.1);
+  detector.observe(0, 0.1);
+  EXPECT_TRUE(std::isinf(detector.rate())) << "there is nothing yet to compare it to";
+  for (int k = 0; k < 10; ++k) detector.observe(0, 0.1);
   EXPECT_TRUE(detector.steady());
 }
 
