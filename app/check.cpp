@@ -2,9 +2,11 @@
 #include <fmt/format.h>
 
 #include <iostream>
+#include <iterator>
 
 #include "app/case/load_case.hpp"
 #include "app/commands.hpp"
+#include "kernels/counted.hpp"
 
 namespace curlew {
 
@@ -15,9 +17,10 @@ int check_case(const CheckOptions& options) {
   for (const std::string& note : loaded.mesh->notes()) std::cout << "note: " << note << '\n';
   if (const std::string doubt = doubt_about(loaded); !doubt.empty()) std::cout << "note: " << doubt << '\n';
   for (const std::string& doubt : doubts_about_monitors(loaded)) std::cout << "note: " << doubt << '\n';
-  std::cout << fmt::format("{}: the case is sound ({} cells, {} nodes, {} regions, {} patches)\n",
-                           options.case_file.string(), topology.cells().size(), topology.nodes().size(),
-                           topology.region_names().size(), topology.patches().size());
+  std::cout << fmt::format("{}: the case is sound ({}, {}, {}, {})\n", options.case_file.string(),
+                           counted(topology.cells().size(), "cell"), counted(topology.nodes().size(), "node"),
+                           counted(std::ssize(topology.region_names()), "region"),
+                           counted(std::ssize(topology.patches()), "patch", "es"));
   return 0;
 }
 

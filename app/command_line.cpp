@@ -73,7 +73,7 @@ void add_case(CLI::App& command, std::filesystem::path& case_file, std::vector<s
 void add_mesh(CLI::App& command, MeshSettings& mesh, const char* name) {
   command.add_option(name, mesh.file, "Mesh file: anything Gmsh reads, or Curlew's own .h5")->required();
   command.add_option("--scale", mesh.scale, "Length multiplier")->check(positive)->capture_default_str();
-  command.add_option("--size", mesh.size, "Target size of cells, for geometries meshed on the fly [m]")
+  command.add_option("--size", mesh.size, "Target size of cells of a geometry meshed on the fly [m]")
       ->check(positive);
   mesh.location = {"command line", 0};
 }
@@ -106,7 +106,8 @@ std::string thread_count(const std::string& text) {
 }
 
 void add_threads(CLI::App& command, std::optional<int>& threads) {
-  command.add_option("--threads", threads, "Threads (default: all cores)")
+  command
+      .add_option("--threads", threads, fmt::format("Threads, at most {} (default: all cores)", most_threads))
       ->check(thread_count)
       ->type_name("N");
 }
@@ -173,6 +174,7 @@ Command parse_command_line(const std::vector<std::string>& given) {
   // Asked for when it is wanted: to know of GPUs, CUDA has to start.
   app.set_version_flag("--version", std::function<std::string()>(version_text));
   app.require_subcommand(1);
+  app.get_formatter()->label("Needs", "only with");
 
   RunOptions run;
   CLI::App* run_command = app.add_subcommand("run", "Validate a case, then run it");
@@ -188,8 +190,9 @@ Command parse_command_line(const std::vector<std::string>& given) {
       ->check(not_empty)
       ->type_name("FILE|DIR");
   add_count(*run_command, "--steps", run.steps, "Stop after this many steps");
-  run_command->add_flag("!--no-overlap", run.overlap,
-                        "On several ranks, wait for neighbours' values before any work that needs some");
+  run_command->add_flag_callback(
+      "--no-overlap", [&run] { run.overlap = false; },
+      "On several ranks, wait for neighbours' values before any work that needs some");
   run_command->add_flag("--quiet", run.quiet, "No progress on standard error");
 
   CheckOptions check;
@@ -214,7 +217,8 @@ Command parse_command_line(const std::vector<std::string>& given) {
   convert_command->get_option("--order")->needs("--partition");  // parts are of a mesh with numbers
 
   BenchOptions bench;
-  CLI::App* bench_command = app.add_subcommand("bench", "Time every operator on each backend");
+  CLI::App* bench_command =
+      app.add_subcommand("bench", "Time every operator on each backend but the debug device");
   add_mesh(*bench_command, bench.mesh, "MESH");
   add_order(*bench_command, bench.mesh);
   add_threads(*bench_command, bench.threads);

@@ -8,6 +8,7 @@
 #include <limits>
 #include <utility>
 
+#include "kernels/counted.hpp"
 #include "kernels/vector_kernels.hpp"
 #include "mesh/entities.hpp"
 #include "solvers/face_velocity.hpp"
@@ -177,9 +178,10 @@ SolveGoal::SolveGoal(const std::string& unknown, const SolverControl& control, R
 void SolveGoal::fail(const std::string& what, int iterations, Real residual,
                      const std::string& remedy) const {
   throw DivergedError(
-      fmt::format("the solve for {} {} after {} iterations: its residual is {:.3g} of the reference, "
+      fmt::format("the solve for {} {} after {}: its residual is {:.3g} of the reference, "
                   "asked for was {:.3g}{}",
-                  unknown_, what, iterations, relative(residual), relative_tolerance_, remedy));
+                  unknown_, what, counted(iterations, "iteration"), std::abs(relative(residual)),
+                  relative_tolerance_, remedy));
 }
 
 void SolveGoal::require_finite(Real residual, int iterations) const {

@@ -200,7 +200,7 @@ bool is_periodic(const FlowCase& settings) {
 template <class Settings>
 bool has_parts_for(const Settings& settings, const Communicator& ranks) {
   const MeshSettings& mesh = settings.mesh;
-  return !is_periodic(settings) && mesh.file.extension() == ".h5" && mesh.scale == 1 &&
+  return !is_periodic(settings) && mesh.file.extension() == ".h5" && mesh.scale == 1 && mesh.size == 0 &&
          has_parts(mesh.file, ranks.ranks(), mesh.order);
 }
 

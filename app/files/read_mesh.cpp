@@ -15,6 +15,9 @@ RawMesh read_raw_mesh(const MeshSettings& settings) {
   if (settings.file.extension() != ".h5") {
     return import_mesh(settings.file, {.scale = settings.scale, .size = settings.size});
   }
+  if (settings.size > 0)
+    throw InputError(
+        fmt::format("{}: size is for geometries, and this is a mesh; drop size", settings.file.string()));
   RawMesh raw = read_mesh_file(settings.file);
   for (Vector3& x : raw.nodes) x *= settings.scale;
   return raw;

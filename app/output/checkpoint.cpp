@@ -189,6 +189,8 @@ FoundCheckpoint find_checkpoint(const std::filesystem::path& path, const Communi
     if (!aside.empty()) {
       why += fmt::format("; of the run before the last there is {}, which --restart takes by this name",
                          aside.rbegin()->second.filename().string());
+    } else {
+      why += "; give --restart a directory with some, or a checkpoint_*.h5 itself";
     }
     throw InputError(refusal(path, why));
   });

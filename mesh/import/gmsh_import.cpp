@@ -214,6 +214,8 @@ RawMesh import_mesh(const std::filesystem::path& file, const GmshImportOptions& 
                                      options.size));
   const FileKind kind = kind_of(file);
   require_readable(file);
+  if (options.size > 0 && (kind == FileKind::Msh || kind == FileKind::OtherMesh))
+    fail_to_import(file, "size is for geometries, and this is a mesh; drop size");
   if (kind == FileKind::Msh) require_known_msh_version(file);
   if (lower(file.extension().string()) == ".vtk") require_known_vtk_version(file);
 

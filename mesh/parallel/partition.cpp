@@ -8,6 +8,7 @@
 #include <numeric>
 #include <set>
 
+#include "kernels/counted.hpp"
 #include "kernels/error.hpp"
 #include "mesh/disjoint_sets.hpp"
 
@@ -132,12 +133,13 @@ PartitionQuality assess(const Topology& topology, const Partition& partition) {
 
 std::string description(const PartitionQuality& q) {
   return fmt::format(
-      "{} parts of {} to {} cells (imbalance {:.3f}{}); {} faces cut ({:.2f} %); up to {} neighbours (mean "
+      "{} of {} to {} cells (imbalance {:.3f}{}); {} cut ({:.2f} %); up to {} (mean "
       "{:.1f}) and "
       "{} ghost cells; {}",
-      q.parts, q.least_cells, q.most_cells, q.imbalance,
-      q.empty_parts > 0 ? fmt::format(", {} empty", q.empty_parts) : std::string(), q.cut_faces, 100 * q.cut,
-      q.most_neighbours, q.mean_neighbours, q.most_ghosts,
+      counted(q.parts, "part"), q.least_cells, q.most_cells, q.imbalance,
+      q.empty_parts > 0 ? fmt::format(", {} empty", q.empty_parts) : std::string(),
+      counted(q.cut_faces, "face"), 100 * q.cut, counted(q.most_neighbours, "neighbour"), q.mean_neighbours,
+      q.most_ghosts,
       q.most_pieces <= 1 ? std::string("every part connected")
                          : fmt::format("up to {} separate pieces in a part", q.most_pieces));
 }

@@ -33,7 +33,7 @@ TEST(Check, says_that_a_good_case_is_sound) {
   const Outcome outcome = run_curlew(folder.path(), {"check", "case.toml"});
   EXPECT_EQ(outcome.status, 0);
   EXPECT_EQ(outcome.error, "");
-  EXPECT_THAT(outcome.out, HasSubstr("case.toml: the case is sound (128 cells, 81 nodes, 1 regions"));
+  EXPECT_THAT(outcome.out, HasSubstr("case.toml: the case is sound (128 cells, 81 nodes, 1 region, "));
   EXPECT_FALSE(std::filesystem::exists(folder / "out"));
 }
 
@@ -91,6 +91,7 @@ TEST(BadInput, of_any_kind_exits_with_2_and_says_why) {
   const CaseFolder folder;
   write_text(folder / "file", "");
   write_text(folder / "bad.h5", "no mesh");
+  write_text(folder / "two.msh", "$MeshFormat\n2.2 0 8\n");
   struct Example {
     std::vector<std::string> arguments;
     std::vector<std::string> said;
@@ -112,6 +113,9 @@ TEST(BadInput, of_any_kind_exits_with_2_and_says_why) {
        {"command line: the output directory file exists and is not a directory; name another one"}},
       {{"run", "case.toml", "--output", "file/below"}, {"'file/below'", "Not a directory"}},
       {{"run", "case.toml", "--output", "/proc/nowhere"}, {"'/proc/nowhere'", "No such file"}},
+      {{"run", "case.toml", "--set", "mesh.size=0.1"}, {"case.toml:", "box.h5: size is for geometries"}},
+      {{"mesh", "info", "box.h5", "--size", "0.1"}, {"box.h5: size is for geometries"}},
+      {{"mesh", "info", "two.msh", "--size", "0.1"}, {"two.msh", "size is for geometries"}},
       {{"mesh", "info", "nowhere.msh"}, {"nowhere.msh"}},
       {{"mesh", "convert", "box.h5", "box.vtu"}, {"box.vtu", ".h5", ".hdf"}},
       {{"mesh", "convert", "box.h5", "/proc/box.h5"}, {"'/proc/box.h5'", "No such file"}},
@@ -131,7 +135,7 @@ TEST(BadInput, of_any_kind_exits_with_2_and_says_why) {
     EXPECT_EQ(std::ranges::count(outcome.error, '\n'), 1) << line << '\n' << outcome.error;
     for (const std::string& words : said) EXPECT_THAT(outcome.error, HasSubstr(words)) << line;
   }
-  EXPECT_EQ(folder.names(), "bad.h5 box.h5 case.toml file");
+  EXPECT_EQ(folder.names(), "bad.h5 box.h5 case.toml file two.msh");
 }
 
 TEST(BadInput, a_directory_in_place_of_a_result_is_named) {

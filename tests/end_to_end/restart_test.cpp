@@ -269,6 +269,14 @@ TEST(RestartFrom, a_directory_never_goes_on_with_the_run_before_the_last) {
   EXPECT_FALSE(std::filesystem::exists(folder / "out/checkpoint_12.h5.earlier"));
 }
 
+TEST(RestartFrom, a_directory_without_checkpoints_names_the_remedy) {
+  const CaseFolder folder;
+  const Outcome refused = folder.run({"--restart", "."});
+  EXPECT_EQ(refused.status, 2);
+  EXPECT_THAT(refused.error, AllOf(HasSubstr("cannot start from '.': no checkpoint_*.h5"),
+                                   HasSubstr("give --restart a directory with some")));
+}
+
 TEST(RestartFrom, another_directory_does_not_go_on_with_the_results_of_another_run) {
   const CaseFolder folder;
   ASSERT_EQ(folder.run({"--set", "material.box.conductivity=9"}).status, 0);
