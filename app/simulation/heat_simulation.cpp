@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "kernels/chosen_values.hpp"
+#include "kernels/counted.hpp"
 #include "kernels/error.hpp"
 #include "mesh/parallel/exchange.hpp"
 #include "operators/cell_gradient.hpp"
@@ -204,9 +205,9 @@ std::unique_ptr<Snapshot> HeatSimulation::snapshot() const {
 std::string HeatSimulation::conclusion() const {
   if (!settings_.time.steady) return "";
   const HeatBalance& balance = heat_.balance();
-  return fmt::format("steady state in {} iterations, residual {:.2e}; heat balance {:.3e} {} of {:.6g} {}",
-                     report_.iterations, report_.residual, balance.imbalance(), heat_flow_unit(),
-                     balance.throughput(), heat_flow_unit());
+  return fmt::format("steady state in {}, residual {:.2e}; heat balance {:.3e} {} of {:.6g} {}",
+                     counted(report_.iterations, "iteration"), report_.residual, balance.imbalance(),
+                     heat_flow_unit(), balance.throughput(), heat_flow_unit());
 }
 
 }  // namespace curlew
