@@ -106,19 +106,11 @@ FlowStepReport FractionalStep::start(std::span<const Real> flux, Real time) {
 }
 
 void FractionalStep::require_mean_flow() {
-  // With walls for outlets, through which a force moves fluid wherever it points.
-  FlowSettings closed = settings_;
-  for (FlowBoundary& boundary : closed.boundaries) {
-    if (std::holds_alternative<Outlet>(boundary)) boundary = Symmetry{};
-  }
-  const FlowBoundaries boundaries(executor_, mesh_, closed);
-  PressureProjection projection(executor_, mesh_, boundaries, momentum_.mass(), settings_.pressure,
-                                settings_.pressure_preconditioning);
   later_.fill(0);
   now_.pressure.fill(0);
-  projection.divide_by_star(*mean_flow_path_, later_);
+  projection_.divide_by_star(*mean_flow_path_, later_);
   const Real without_walls = mean_velocity(later_);
-  projection.project(1, later_, now_.pressure);
+  projection_.project(1, later_, now_.pressure);
   // Walls across the direction leave what the solve does.
   constexpr Real little = 1e-4;
   if (mean_velocity(later_) > little * without_walls) return;

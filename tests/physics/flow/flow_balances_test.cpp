@@ -170,13 +170,6 @@ TEST(FlowBalances, a_mean_flow_against_walls_is_an_error) {
   } catch (const InputError& error) {
     EXPECT_THAT(error.what(), testing::HasSubstr("no mean flow along [0, 2, 0] can be held"));
   }
-  // Through an outlet a force along it moves fluid out and in again.
-  const Mesh box(distorted_triangles(4));
-  FlowSettings open = settings_with(box, Wall{});
-  boundary_of(open, box, "right") = Outlet{};
-  open.mean_flow = MeanFlow{{0, 1, 0}, 0.7};
-  ClassicalFractionalStep flow(Executor::serial(), box, open);
-  EXPECT_THROW(flow.start(*uniform_vector({}), 0), InputError);
 }
 
 template <class Step>
