@@ -16,10 +16,8 @@ namespace curlew {
 Failure failure_of(const std::exception_ptr& thrown) {
   try {
     std::rethrow_exception(thrown);
-  } catch (const SharedFailure& shared) {
-    return shared.failure();
-  } catch (const LoneFailure& lone) {
-    return lone.failure();
+  } catch (const CarriedFailure& carried) {
+    return carried.failure();
   } catch (const InputErrors& errors) {
     Failure failure{exit_status::bad_input, {}};
     for (const Diagnostic& diagnostic : errors.diagnostics()) failure.messages.push_back(diagnostic.text());

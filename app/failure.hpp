@@ -25,24 +25,24 @@ struct Failure {
 /// What an exception means for the program.
 Failure failure_of(const std::exception_ptr& thrown);
 
-/// A failure that all ranks know of, on whichever it happened; rank 0 tells it.
-class SharedFailure : public std::exception {
+/// Carries a failure to whoever tells it.
+class CarriedFailure : public std::exception {
  public:
-  explicit SharedFailure(Failure failure) : failure_(std::move(failure)) {}
+  explicit CarriedFailure(Failure failure) : failure_(std::move(failure)) {}
   const Failure& failure() const { return failure_; }
 
  private:
   Failure failure_;
 };
 
-/// A failure that the other ranks know nothing of, with a record of it for the one that tells.
-class LoneFailure : public std::exception {
- public:
-  explicit LoneFailure(Failure failure) : failure_(std::move(failure)) {}
-  const Failure& failure() const { return failure_; }
+/// A failure that all ranks know of, on whichever it happened; rank 0 tells it.
+class SharedFailure final : public CarriedFailure {
+  using CarriedFailure::CarriedFailure;
+};
 
- private:
-  Failure failure_;
+/// A failure that the other ranks know nothing of, with a record of it for the one that tells.
+class LoneFailure final : public CarriedFailure {
+  using CarriedFailure::CarriedFailure;
 };
 
 /// Has every rank carry out `action`. Where it throws on any of them, all throw a SharedFailure with what the
