@@ -25,6 +25,18 @@ inline FlowSettings settings_with(const Mesh& mesh, const FlowBoundary& boundary
   return settings;
 }
 
+/// The same with walls, symmetry and outlets in turn over the patches, the first of the kind number `first`.
+inline FlowSettings walls_symmetry_and_outlets(const Mesh& mesh, int first = 0) {
+  const FlowBoundary wall = Wall{};  // named, as GCC 12 warns of it otherwise
+  FlowSettings settings = settings_with(mesh, wall);
+  for (std::size_t p = 0; p < settings.boundaries.size(); ++p) {
+    const std::size_t kind = (p + at(first)) % 3;
+    if (kind == 1) settings.boundaries[p] = Symmetry{};
+    if (kind == 2) settings.boundaries[p] = Outlet{};
+  }
+  return settings;
+}
+
 inline FlowBoundary& boundary_of(FlowSettings& settings, const Mesh& mesh, const std::string& patch) {
   const std::vector<Patch>& patches = mesh.topology().patches();
   for (std::size_t p = 0; p < patches.size(); ++p) {

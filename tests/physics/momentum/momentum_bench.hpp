@@ -12,18 +12,6 @@ namespace curlew {
 
 inline constexpr Real simplex_weight = 2;
 
-/// Walls, symmetry and outlets in turn over the patches.
-inline FlowSettings mixed_settings(const Mesh& mesh, int first) {
-  const FlowBoundary wall = Wall{};
-  FlowSettings settings = settings_with(mesh, wall);
-  for (std::size_t p = 0; p < settings.boundaries.size(); ++p) {
-    const int kind = (static_cast<int>(p) + first) % 3;
-    if (kind == 1) settings.boundaries[p] = Symmetry{};
-    if (kind == 2) settings.boundaries[p] = Outlet{};
-  }
-  return settings;
-}
-
 /// One mesh with given boundaries, momentum on it, and fields to work with.
 struct MomentumBench {
   MomentumBench(const Mesh& on, FlowSettings with)

@@ -12,17 +12,6 @@
 
 namespace curlew {
 
-/// Walls, symmetry and outlets in turn over the patches.
-inline FlowSettings walls_symmetry_and_outlets(const Mesh& mesh) {
-  const FlowBoundary wall = Wall{};  // named, as GCC 12 warns of it otherwise
-  FlowSettings settings = settings_with(mesh, wall);
-  for (std::size_t p = 0; p < settings.boundaries.size(); ++p) {
-    if (p % 3 == 1) settings.boundaries[p] = Symmetry{};
-    if (p % 3 == 2) settings.boundaries[p] = Outlet{};
-  }
-  return settings;
-}
-
 /// What preconditioners of face velocities are made of.
 struct MomentumParts {
   MomentumParts(const Mesh& on, const FlowSettings& settings, const Executor& executor = Executor::serial())

@@ -40,7 +40,7 @@ class MomentumOnShelf : public testing::TestWithParam<ShelfMesh> {
 
   /// The same kinds of boundary with moving walls: held values that are not zero.
   FlowSettings moving(int first) const {
-    FlowSettings settings = mixed_settings(mesh_, first);
+    FlowSettings settings = walls_symmetry_and_outlets(mesh_, first);
     bool open = false;
     for (const FlowBoundary& boundary : settings.boundaries)
       open = open || std::holds_alternative<Outlet>(boundary);
@@ -353,7 +353,7 @@ TEST(MomentumSolves, are_preconditioned_by_the_matrix_of_their_own_whatever_came
   const Mesh mesh(make_box(CellType::Hexahedron, {6, 4, 5}, {1, 0.1, 4}));
   using Factors = std::pair<Real, Real>;
   const auto solve = [&](Preconditioning preconditioning, const std::vector<Factors>& solves) {
-    FlowSettings settings = mixed_settings(mesh, 0);
+    FlowSettings settings = walls_symmetry_and_outlets(mesh);
     settings.momentum_preconditioning = preconditioning;
     MomentumBench bench(mesh, settings);
     SolveReport last;
