@@ -118,6 +118,13 @@ HeatCase read_heat_case(const std::filesystem::path& path, std::span<const std::
   return read_heat_case(file, {path.string(), 1}, path.parent_path(), diagnostics);
 }
 
+void require_mean(const HeatCase& heat_case, bool is_tied) {
+  if (is_tied || heat_case.initial_temperature) return;
+  throw InputErrors(heat_case.time.steady_location,
+                    "a part of the domain has no patch of type temperature or convection, so that its steady "
+                    "state is known but for its mean; give temperature of [initial], whose mean it keeps");
+}
+
 Location place_of(const InputError&, const HeatCase& heat_case) {
   return heat_case.time.steady ? heat_case.time.steady_location : heat_case.location;
 }

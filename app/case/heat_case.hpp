@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
 #include <variant>
@@ -50,7 +51,7 @@ struct BoundarySettings {
 struct HeatCase : CaseSettings {
   HeatScheme scheme = HeatScheme::CrankNicolson;
   TimeSettings time;
-  Expression initial_temperature;  ///< [K]
+  std::optional<Expression> initial_temperature;  ///< [K]; only a steady state may do without
   std::vector<MaterialSettings> materials;
   std::vector<BoundarySettings> boundaries;
   SolverSettings solver;  ///< [solver.temperature]
@@ -68,6 +69,10 @@ HeatCase read_heat_case(const std::filesystem::path& path, std::span<const std::
 /// Reads it from an open file; relative paths start at `folder`.
 HeatCase read_heat_case(const CaseFile& file, Location location, const std::filesystem::path& folder,
                         Diagnostics& diagnostics);
+
+/// Throws InputErrors where a steady case gives no mean temperature to a domain of which a part is tied to
+/// none. `is_tied`: whether every part is.
+void require_mean(const HeatCase& heat_case, bool is_tied);
 
 /// Where a case asks for what its simulation finds wrong: the steady state that is not there.
 Location place_of(const InputError& error, const HeatCase& heat_case);

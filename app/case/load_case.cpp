@@ -281,7 +281,10 @@ void check_values(const HeatCase& settings, const Mesh& mesh) {
   HeatLoad load(Executor::serial(), mesh, heat);
   load.update(settings.time.start);
   if (!settings.time.steady) return;
-  require_balance(mesh, floating_parts(NodeGraph(mesh.topology()), tied_nodes(load)), load);
+  const NodeGraph graph(mesh.topology());
+  const std::vector<std::uint8_t> tied = tied_nodes(load);
+  require_balance(mesh, floating_parts(graph, tied), load);
+  require_mean(settings, all_are_tied(mesh.domain(), graph, tied));
 }
 
 void check_values(const FlowCase& settings, const Mesh& mesh) {

@@ -121,7 +121,8 @@ std::optional<Real> HeatSimulation::end_time() const {
 }
 
 void HeatSimulation::start() {
-  heat_.start(settings_.initial_temperature, settings_.time.start);
+  heat_.start(settings_.initial_temperature.value_or(Expression()), settings_.time.start);
+  if (settings_.time.steady) require_mean(settings_, heat_.has_one_steady_state());
 }
 
 std::vector<std::string> HeatSimulation::resume(const Checkpoint& checkpoint, const std::string& path) {

@@ -501,13 +501,20 @@ void HeatDiffusion::forget_guesses() {
   preconditioner_for_.reset();  // it may be that of another time
 }
 
+bool HeatDiffusion::has_one_steady_state() const {
+  return all_are_tied(mesh_.domain(), diffusion_.graph(), tied_nodes(load_));
+}
+
 SolveReport HeatDiffusion::solve_steady() {
-  const std::vector<std::uint8_t> tied = tied_nodes(load_);
   std::vector<Index> parts(at(temperature_.size()), -1);
   if (mesh_.domain().communicator().ranks() > 1) {
-    require_tied(mesh_.domain(), diffusion_.graph(), tied);
+    if (!has_one_steady_state()) {
+      throw InputError(
+          "a steady state where a part of the domain has no patch of type temperature or convection can be "
+          "found on one rank only; run it without mpirun");
+    }
   } else {
-    parts = floating_parts(diffusion_.graph(), tied);
+    parts = floating_parts(diffusion_.graph(), tied_nodes(load_));
     require_balance(mesh_, parts, load_);
   }
   const PiecewiseConstantNullSpace<PrimalCochain<Node>> null_space(executor_, temperature_.extent(), parts);

@@ -65,6 +65,9 @@ class HeatDiffusion {
   /// domain without fixed temperature or convection keeps its mean temperature; throws InputError if heat
   /// flows into it.
   SolveReport solve_steady();
+  /// Whether that does not depend on the temperature it starts from: each part of the domain has a given
+  /// temperature or convection. By all ranks together.
+  bool has_one_steady_state() const;
 
   const PrimalCochain<Node>& temperature() const { return temperature_; }
   Real time() const { return time_; }

@@ -66,17 +66,13 @@ void require_balance(const Mesh& mesh, const std::vector<Index>& parts, const He
   }
 }
 
-void require_tied(const Domain& domain, const NodeGraph& graph, const std::vector<std::uint8_t>& tied) {
+bool all_are_tied(const Domain& domain, const NodeGraph& graph, const std::vector<std::uint8_t>& tied) {
   Field<Node, GlobalIndex> floats(Executor::serial(), domain.extent<Node>(), "floats", "1");
   for (const Id<Node> n : floats.owned()) floats.view()[n] = tied[at(n.value())] ? 0 : 1;
   spread_lowest(domain, connected_nodes(graph), floats);
   Real floating = 0;
   for (const Id<Node> n : floats.owned()) floating = std::max(floating, static_cast<Real>(floats.view()[n]));
-  if (domain.communicator().maximum(floating) > 0) {
-    throw InputError(
-        "a steady state where a part of the domain has no patch of type temperature or convection can be "
-        "found on one rank only; run it without mpirun");
-  }
+  return domain.communicator().maximum(floating) == 0;
 }
 
 }  // namespace curlew

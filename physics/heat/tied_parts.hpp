@@ -24,7 +24,7 @@ std::vector<Index> floating_parts(const NodeGraph& graph, const std::vector<std:
 /// temperature.
 void require_balance(const Mesh& mesh, const std::vector<Index>& parts, const HeatLoad& load);
 
-/// Throws InputError unless every part of the domain has a tied node; together with all ranks.
-void require_tied(const Domain& domain, const NodeGraph& graph, const std::vector<std::uint8_t>& tied);
+/// Whether every part of the domain has a tied node; together with all ranks.
+bool all_are_tied(const Domain& domain, const NodeGraph& graph, const std::vector<std::uint8_t>& tied);
 
 }  // namespace curlew

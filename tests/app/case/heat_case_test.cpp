@@ -46,7 +46,7 @@ TEST(HeatCase, HasDefaults) {
   EXPECT_EQ(heat_case.scheme, HeatScheme::CrankNicolson);
   EXPECT_FALSE(heat_case.time.steady);
   EXPECT_EQ(heat_case.time.start, 0);
-  EXPECT_TRUE(heat_case.initial_temperature.depends_on_space());
+  EXPECT_TRUE(heat_case.initial_temperature->depends_on_space());
   EXPECT_EQ(heat_case.materials.at(0).source.constant(), 0);
   EXPECT_EQ(heat_case.solver.tolerance, 1e-10);
   EXPECT_EQ(heat_case.solver.max_iterations, 10000);
@@ -130,7 +130,7 @@ every = 2
   EXPECT_EQ(heat_case.time.start, 1);
   EXPECT_EQ(heat_case.time.end, 2);
   EXPECT_EQ(heat_case.time.step, 0.5);
-  EXPECT_EQ(heat_case.initial_temperature.constant(), 20);
+  EXPECT_EQ(heat_case.initial_temperature->constant(), 20);
   const MaterialSettings& material = heat_case.materials.at(0);
   EXPECT_EQ(material.region.name, "solid");
   EXPECT_EQ(material.region.location.line, 17);

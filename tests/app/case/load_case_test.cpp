@@ -167,6 +167,27 @@ TEST_F(LoadCase, values_show_that_there_is_no_steady_state) {
               HasSubstr("a finite number is needed"));
 }
 
+TEST_F(LoadCase, a_steady_state_that_is_known_but_for_its_mean_needs_one) {
+  const std::string no_flux = "boundary.bottom.value=0", no_exchange = "boundary.top.coefficient=0",
+                    initial = "initial.temperature=3";
+  // The message of `curlew check`, and of a run.
+  const auto messages = [&](std::vector<std::string> overrides) {
+    const LoadedCase loaded = load_case(folder / "case.toml", overrides);
+    const auto simulation = make_simulation(Executor::serial(), loaded);
+    return std::pair(message_of<InputErrors>([&] { check_values(loaded); }),
+                     message_of<InputErrors>([&] { simulation->start(); }));
+  };
+  std::string text = steady_case;
+  const std::string held = "type = \"temperature\"\nvalue = \"x + 2*y\"\n";
+  write_text(folder / "case.toml", text.replace(text.find(held), held.size(), "type = \"insulated\"\n"));
+  const auto [checked, run] = messages({no_flux, no_exchange});
+  EXPECT_THAT(checked,
+              AllOf(HasSubstr("case.toml:6: a part of the domain"), HasSubstr("known but for its mean")));
+  EXPECT_EQ(run, checked);
+  EXPECT_EQ(messages({no_flux, no_exchange, initial}), std::pair(std::string(), std::string()));
+  EXPECT_EQ(messages({no_flux}), std::pair(std::string(), std::string()));
+}
+
 TEST_F(LoadCase, values_show_a_net_flow_into_a_closed_domain) {
   const auto message = [&](const std::string& left, const std::string& right) {
     write_text(folder / "case.toml", R"([mesh]
