@@ -223,19 +223,22 @@ BenchmarkSettings BenchmarkSettings::brief() {
 Benchmark::Benchmark(std::vector<Executor> executors, const BenchmarkSettings& settings)
     : executors_(std::move(executors)), settings_(settings) {
   const auto size = static_cast<Index>(settings.working_set / (3 * sizeof(Real)));
-  const auto field = [&](const Executor& executor) { return Field<Element>(executor, size, "triad", "1"); };
-  for (const Executor& executor : executors_)
-    triads_.push_back({field(executor), field(executor), field(executor)});
+  for (std::size_t k = 0; k < executors_.size(); ++k) {
+    const auto field = [&] { return Field<Element>(executors_[k], times(k) ? size : 0, "triad", "1"); };
+    triads_.push_back({field(), field(), field()});
+  }
 }
 
-std::vector<Real> Benchmark::varied(std::size_t size) {
-  std::vector<Real> numbers(size);
-  std::uint64_t state = 1;
-  for (Real& number : numbers) {
-    state = 6364136223846793005u * state + 1442695040888963407u;  // Knuth's linear congruences
-    number = 0.5 + std::ldexp(static_cast<Real>(state >> 11), -53);
+std::span<const Real> Benchmark::varied(std::size_t size) {
+  if (size > varied_.size()) {
+    varied_.resize(size);
+    std::uint64_t state = 1;
+    for (Real& number : varied_) {
+      state = 6364136223846793005u * state + 1442695040888963407u;  // Knuth's linear congruences
+      number = 0.5 + 0x1p-53 * static_cast<Real>(state >> 11);
+    }
   }
-  return numbers;
+  return std::span<const Real>(varied_).first(size);
 }
 
 void Benchmark::add(BenchmarkRecord record, const std::vector<Result>& wanted,
@@ -264,11 +267,13 @@ Real Benchmark::median(std::vector<Real> values) {
   return *middle;
 }
 
-void Benchmark::triad(std::size_t executor) {
+void Benchmark::run_triads(std::size_t executor) {
   Triad& fields = triads_[executor];
-  for_each(executors_[executor], fields.a.range(),
-           TriadOnElement<Element>{3, std::as_const(fields.b).view(), std::as_const(fields.c).view(),
-                                   fields.a.view()});
+  for (int k = 0; k < triads_in_a_row(executor); ++k) {
+    for_each(executors_[executor], fields.a.range(),
+             TriadOnElement<Element>{3, std::as_const(fields.b).view(), std::as_const(fields.c).view(),
+                                     fields.a.view()});
+  }
 }
 
 void time_kernels(Benchmark& benchmark, const Mesh& mesh) {
@@ -340,20 +345,17 @@ void time_kernels(Benchmark& benchmark, const Mesh& mesh) {
   });
 }
 
-std::string to_json(const std::vector<BenchmarkRecord>& records) {
-  nlohmann::ordered_json json = nlohmann::ordered_json::array();
-  for (const BenchmarkRecord& record : records) {
-    nlohmann::ordered_json& entry = json.emplace_back();
-    entry = {{"operator", record.kernel},     {"backend", record.backend},
-             {"threads", record.threads},     {"seconds", record.seconds},
-             {"bytes", record.bytes},         {"gigabytes_per_second", 1e-9 * record.bytes_per_second()},
-             {"fraction", record.fraction()}, {"bandwidth", 1e-9 * record.bandwidth},
-             {"ratio", record.ratio},         {"ulps", record.ulps},
-             {"first_difference", nullptr}};
-    if (record.first_difference) entry["first_difference"] = *record.first_difference;
-    for (const auto& [name, figure] : record.figures) entry[name] = figure;
-  }
-  return json.dump(2);
+std::string to_json(const BenchmarkRecord& record) {
+  nlohmann::ordered_json json = {
+      {"operator", record.kernel},     {"backend", record.backend},
+      {"threads", record.threads},     {"seconds", record.seconds},
+      {"bytes", record.bytes},         {"gigabytes_per_second", 1e-9 * record.bytes_per_second()},
+      {"fraction", record.fraction()}, {"bandwidth", 1e-9 * record.bandwidth},
+      {"ratio", record.ratio},         {"ulps", record.ulps},
+      {"first_difference", nullptr}};
+  if (record.first_difference) json["first_difference"] = *record.first_difference;
+  for (const auto& [name, figure] : record.figures) json[name] = figure;
+  return json.dump();
 }
 
 std::string to_table(const std::vector<BenchmarkRecord>& records) {

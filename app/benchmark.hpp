@@ -8,6 +8,7 @@
 #include <functional>
 #include <limits>
 #include <optional>
+#include <span>
 #include <string>
 #include <tuple>
 #include <type_traits>
@@ -62,6 +63,7 @@ struct BenchmarkSettings {
   int rounds = 7;           ///< a triad and a batch of applications each; the medians count
   std::size_t working_set;  ///< of the triad, and of what a batch of a kernel moves [B]
   std::size_t most_copies = std::numeric_limits<std::size_t>::max();  ///< of a kernel's fields
+  bool times_first = true;  ///< whether the first executor is timed, too, and not only compared with
   std::function<void(const std::string&)> begin = {};     ///< is told of each kernel before it is timed
   std::function<void(const BenchmarkRecord&)> done = {};  ///< is told of each record when it is there
 
@@ -94,6 +96,7 @@ class Benchmark {
     std::vector<Result> wanted;
     for (std::size_t k = 0; k < executors_.size(); ++k) {
       const Executor& executor = executors_[k];
+      const bool is_timed = times(k);
       const auto kernel = on(executor);
       std::vector<decltype(kernel.make_fields())> copies;
       std::size_t moved = 0;
@@ -105,8 +108,8 @@ class Benchmark {
             kernel.bytes,
             std::apply([](const auto&... fields) { return (bytes_of(fields) + ...); }, copies.back()));
         if (contents == Contents::Varied)
-          std::apply([](auto&... fields) { (vary(fields), ...); }, copies.back());
-      } while (moved < settings_.working_set && copies.size() < settings_.most_copies);
+          std::apply([this](auto&... fields) { (vary(fields), ...); }, copies.back());
+      } while (is_timed && moved < settings_.working_set && copies.size() < settings_.most_copies);
 
       std::vector<Real> triads, applications;
       const auto batch = [&] {
@@ -114,9 +117,16 @@ class Benchmark {
       };
       batch();
       for (int round = 0; round < settings_.rounds; ++round) {
-        triads.push_back(seconds_of(executor, [&] { triad(k); }));
+        if (is_timed) triads.push_back(seconds_of(executor, [&] { run_triads(k); }) / triads_in_a_row(k));
         applications.push_back(seconds_of(executor, batch) / static_cast<Real>(copies.size()));
       }
+
+      std::vector<Result> results;
+      if constexpr (std::is_same_v<decltype(std::apply(kernel.apply, copies.front())), Real>)
+        results.push_back({"value", 1, {std::apply(kernel.apply, copies.front())}});
+      std::apply([&](const auto&... fields) { (results.push_back(result_of(fields)), ...); }, copies.front());
+      if (k == 0) wanted = results;
+      if (!is_timed) continue;
       BenchmarkRecord record{name,
                              executor.name(),
                              executor.threads(),
@@ -124,13 +134,7 @@ class Benchmark {
                              static_cast<Real>(kernel.bytes),
                              triad_bytes() / median(std::move(triads))};
       record.figures = kernel.figures;
-
-      std::vector<Result> results;
-      if constexpr (std::is_same_v<decltype(std::apply(kernel.apply, copies.front())), Real>)
-        results.push_back({"value", 1, {std::apply(kernel.apply, copies.front())}});
-      std::apply([&](const auto&... fields) { (results.push_back(result_of(fields)), ...); }, copies.front());
-      if (k == 0) wanted = std::move(results);
-      add(std::move(record), wanted, k == 0 ? wanted : results);
+      add(std::move(record), wanted, results);
     }
   }
 
@@ -150,17 +154,19 @@ class Benchmark {
   static std::size_t bytes_of(const ConjugateGradientIteration<X>& iteration) {
     return 4 * bytes_of(iteration.residual());
   }
+  bool times(std::size_t executor) const { return executor > 0 || settings_.times_first; }
+
   template <class F>
-  static void vary(F& field) {
+  void vary(F& field) {
     constexpr std::size_t components = sizeof(typename F::Value) / sizeof(Real);
     static_assert(sizeof(typename F::Value) == components * sizeof(Real));
     std::vector<typename F::Value> values(at(field.size()));
-    const std::vector<Real> numbers = varied(values.size() * components);
-    std::memcpy(static_cast<void*>(values.data()), numbers.data(), numbers.size() * sizeof(Real));
+    const std::span<const Real> numbers = varied(values.size() * components);
+    std::memcpy(static_cast<void*>(values.data()), numbers.data(), numbers.size_bytes());
     field.copy_from_host(values);
   }
   template <class X>
-  static void vary(ConjugateGradientIteration<X>& iteration) {
+  void vary(ConjugateGradientIteration<X>& iteration) {
     vary(iteration.residual());
   }
   template <class F>
@@ -188,10 +194,14 @@ class Benchmark {
     return std::chrono::duration<Real>(std::chrono::steady_clock::now() - start).count();
   }
   /// Numbers between 1/2 and 3/2 that follow no pattern, the same each time.
-  static std::vector<Real> varied(std::size_t size);
+  std::span<const Real> varied(std::size_t size);
   static Real median(std::vector<Real> values);
-  void triad(std::size_t executor);
-  Real triad_bytes() const { return static_cast<Real>(3 * bytes_of(triads_.front().a)); }
+  /// As many as make a GPU's way to the first one short against all of them.
+  int triads_in_a_row(std::size_t executor) const {
+    return executors_[executor].space() == MemorySpace::Host ? 1 : 4;
+  }
+  void run_triads(std::size_t executor);
+  Real triad_bytes() const { return static_cast<Real>(3 * bytes_of(triads_.back().a)); }
   void add(BenchmarkRecord record, const std::vector<Result>& wanted, const std::vector<Result>& results);
 
   struct Triad {
@@ -200,6 +210,7 @@ class Benchmark {
   std::vector<Executor> executors_;
   BenchmarkSettings settings_;
   std::vector<Triad> triads_;  // of each executor
+  std::vector<Real> varied_;   // those that were asked for so far
   std::vector<BenchmarkRecord> records_;
 };
 
@@ -208,10 +219,10 @@ void time_kernels(Benchmark& benchmark, const Mesh& mesh);
 /// Times the operators that a step of a flow applies, and what its solvers add to them.
 void time_flow_kernels(Benchmark& benchmark, const Mesh& mesh);
 
-/// The records as a JSON array, one object each: operator, backend, threads, seconds, bytes,
-/// gigabytes_per_second, fraction, bandwidth (also in GB/s), ratio, ulps, first_difference (null where there
-/// is none), and the figures of the kernel by their names.
-std::string to_json(const std::vector<BenchmarkRecord>& records);
+/// A record as a JSON object: operator, backend, threads, seconds, bytes, gigabytes_per_second, fraction,
+/// bandwidth (also in GB/s), ratio, ulps, first_difference (null where there is none), and the figures of the
+/// kernel by their names.
+std::string to_json(const BenchmarkRecord& record);
 /// The records as a table for people: a head, a row each, and the figures of kernels below.
 std::string to_table(const std::vector<BenchmarkRecord>& records);
 std::string head_of_table();

@@ -166,6 +166,15 @@ std::string explained(const CLI::App& app, const std::vector<std::string>& argum
   return fmt::format("{}: {}; see {} --help", called, error.what(), called);
 }
 
+void require_backend(const std::string& name) {
+  if (std::ranges::find(backends, name) == backends.end())
+    throw InputError(
+        fmt::format("there is no backend \"{}\"{}", name, suggestion(name, backends, "backends")));
+  if (name != "cuda") return;
+  if (const std::string problem = cuda_problem(); !problem.empty())
+    throw InputError("--backend cuda: " + problem);
+}
+
 }  // namespace
 
 Command parse_command_line(const std::vector<std::string>& given) {
@@ -221,6 +230,7 @@ Command parse_command_line(const std::vector<std::string>& given) {
       app.add_subcommand("bench", "Time every operator on each backend but the debug device");
   add_mesh(*bench_command, bench.mesh, "MESH");
   add_order(*bench_command, bench.mesh);
+  bench_command->add_option("--backend", bench.backend, "Time cpu or cuda alone");
   add_threads(*bench_command, bench.threads);
   bench_command->add_flag("--json", bench.json, "JSON instead of text");
 
@@ -241,21 +251,16 @@ Command parse_command_line(const std::vector<std::string>& given) {
   }
 
   if (run_command->parsed()) {
-    if (std::ranges::find(backends, run.backend) == backends.end()) {
-      throw InputError(fmt::format("there is no backend \"{}\"{}", run.backend,
-                                   suggestion(run.backend, backends, "backends")));
-    }
-    if (run.backend == "cuda") {
-      if (const std::string problem = cuda_problem(); !problem.empty()) {
-        throw InputError("--backend cuda: " + problem);
-      }
-    }
+    require_backend(run.backend);
     return run;
   }
   if (check_command->parsed()) return check;
   if (info_command->parsed()) return info;
   if (convert_command->parsed()) return convert;
-  if (bench_command->parsed()) return bench;
+  if (bench_command->parsed()) {
+    if (bench.backend) require_backend(*bench.backend);
+    return bench;
+  }
   return compare;
 }
 

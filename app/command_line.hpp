@@ -51,7 +51,8 @@ struct MeshConvertOptions {
 /// curlew bench MESH
 struct BenchOptions {
   MeshSettings mesh;
-  std::optional<int> threads;  ///< at least 1; nothing: all cores
+  std::optional<std::string> backend;  ///< to time; nothing: all
+  std::optional<int> threads;          ///< at least 1; nothing: all cores
   bool json = false;
 };
 

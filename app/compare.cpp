@@ -10,9 +10,9 @@
 #include "app/commands.hpp"
 #include "app/field_difference.hpp"
 #include "app/output/monitor_files.hpp"
-#include "app/output/progress.hpp"
 #include "app/simulation/flow_simulation.hpp"
 #include "app/simulation/heat_simulation.hpp"
+#include "app/step_timer.hpp"
 
 namespace curlew {
 
@@ -36,21 +36,17 @@ BackendResult run_on(const Executor& executor, const LoadedCase& loaded, std::op
   BackendResult result;
   result.name =
       executor.name() == "openmp" ? fmt::format("openmp ({} threads)", executor.threads()) : executor.name();
-  const double began = Progress::wall_seconds();
-  double watching = 0;
-  std::int64_t taken = 0;
-  for (; !simulation->finished() && (!steps || taken < *steps); ++taken) {
-    simulation->advance();
-    for (const auto& [name, report] : simulation->solves()) result.iterations += report.iterations;
-    if (const auto watched = simulation->watched()) {
+  StepTimer timer;
+  for (std::int64_t taken = 0; !simulation->finished() && (!steps || taken < *steps); ++taken) {
+    timer.time([&] {
+      simulation->advance();
       executor.synchronise();
-      const double paused = Progress::wall_seconds();
+    });
+    for (const auto& [name, report] : simulation->solves()) result.iterations += report.iterations;
+    if (const auto watched = simulation->watched())
       simulation->observe(monitors.value(watched->name, *simulation->snapshot()));
-      watching += Progress::wall_seconds() - paused;
-    }
   }
-  executor.synchronise();
-  result.seconds_per_step = (Progress::wall_seconds() - began - watching) / static_cast<double>(taken);
+  result.seconds_per_step = timer.per_step();
   if (const auto* heat = dynamic_cast<const HeatSimulation*>(simulation.get())) {
     result.fields.push_back(
         {"temperature", "node", numbers_of(heat->heat().temperature()), geometry.node_positions().host()});

@@ -24,6 +24,7 @@
 #include "app/signals.hpp"
 #include "app/simulation/schedule.hpp"
 #include "app/simulation/simulation.hpp"
+#include "app/step_timer.hpp"
 #include "kernels/error.hpp"
 #include "mesh/parallel/communicator.hpp"
 
@@ -238,9 +239,7 @@ class Run {
     while (!simulation_.finished() && asked.stop_status == 0 && !asked.out_of_time &&
            (one_result || !options_.steps || steps_taken_ < *options_.steps)) {
       const Real before = simulation_.time();
-      const double clock = Progress::wall_seconds();
-      simulate([&] { simulation_.advance(); });
-      report_.times.stepping += Progress::wall_seconds() - clock;
+      simulate([&] { timer_.time([&] { simulation_.advance(); }); });
       record();
       const std::vector<double> residuals = simulation_.residuals();
       if (files.residuals) files.residuals->write_row(residuals);
@@ -365,7 +364,7 @@ class Run {
     summary_.steps = simulation_.steps();
     summary_.time = simulation_.time();
     summary_.wall_seconds = Progress::wall_seconds() - began_;
-    summary_.seconds_per_step = report_.times.stepping / steps;
+    summary_.seconds_per_step = timer_.per_step();
     for (const auto& [name, count] : iterations_)
       summary_.iterations[name] = static_cast<double>(count) / steps;
     summary_.version = CURLEW_VERSION;
@@ -391,6 +390,7 @@ class Run {
 
   void complete_report(const Files* files) {
     report_.summary = summary_;
+    report_.times.stepping = timer_.total();
     report_.times.total = Progress::wall_seconds() - program_began_;
     if (files == nullptr) {
       report_.times.set_up = report_.times.total;
@@ -433,6 +433,7 @@ class Run {
   Summary summary_;
   Report report_;
   std::int64_t steps_taken_ = 0;
+  StepTimer timer_;
   std::map<std::string, std::int64_t> iterations_;  // by solve
   double program_began_, began_ = 0;
 };

@@ -28,7 +28,7 @@ struct Summary {
   std::int64_t steps = 0;
   double time = 0;                           ///< reached [s]
   double wall_seconds = 0;                   ///< of the whole run
-  double seconds_per_step = 0;               ///< wall time of the stepping alone, a step
+  double seconds_per_step = 0;               ///< wall time of the stepping alone (StepTimer)
   std::map<std::string, double> iterations;  ///< mean per solve, by the solve's name
   std::optional<double> max_divergence;      ///< null where there is no velocity
   std::int64_t peak_memory_bytes = 0;        ///< of the process, on several ranks of the largest

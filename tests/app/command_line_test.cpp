@@ -68,7 +68,8 @@ TEST(CommandLine, ReadsTheOthers) {
   const auto convert = parsed<MeshConvertOptions>({"mesh", "convert", "a.msh", "b.h5"});
   EXPECT_EQ(convert.mesh.file, "a.msh");
   EXPECT_EQ(convert.output, "b.h5");
-  const auto bench = parsed<BenchOptions>({"bench", "a.msh", "--threads", "2", "--json"});
+  const auto bench = parsed<BenchOptions>({"bench", "a.msh", "--backend", "cpu", "--threads", "2", "--json"});
+  EXPECT_EQ(bench.backend, "cpu");
   EXPECT_EQ(bench.threads, 2);
   EXPECT_TRUE(bench.json);
 }
@@ -123,9 +124,11 @@ TEST(CommandLine, NamesWhatIsWrong) {
               HasSubstr("foo not in {rcm,hilbert,none}"));
   if (const std::string problem = cuda_problem(); !problem.empty()) {
     EXPECT_EQ(message_of({"run", "a", "--backend", "cuda"}), "--backend cuda: " + problem);
+    EXPECT_EQ(message_of({"bench", "a", "--backend", "cuda"}), "--backend cuda: " + problem);
     EXPECT_THAT(problem, HasSubstr("use --backend cpu"));
   }
-  EXPECT_THAT(message_of({"run", "a", "--backend", "gpu"}), HasSubstr("there is no backend \"gpu\""));
+  for (const char* command : {"run", "bench"})
+    EXPECT_THAT(message_of({command, "a", "--backend", "gpu"}), HasSubstr("there is no backend \"gpu\""));
 }
 
 }  // namespace
