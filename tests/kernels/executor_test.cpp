@@ -124,6 +124,17 @@ TEST(Cuda, refuses_a_gpu_that_is_not_there) {
   EXPECT_THROW(Executor::cuda(99), InputError);
 }
 
+/// For compute-sanitizer to find (tests/gpu/run): an error that nobody looks for proves that nothing is
+/// looked at.
+TEST(Cuda, DISABLED_writes_beyond_the_end) {
+  if (const std::string problem = cuda_problem(); !problem.empty()) GTEST_SKIP() << problem;
+  const Executor gpu = Executor::cuda();
+  const Field<Cell> x(gpu, 101, "x", "m");
+  Field<Cell> square(gpu, 100, "square", "m2");
+  for_each(gpu, x.range(), SquareOnCell{x.view(), square.view()});
+  gpu.synchronise();
+}
+
 TEST(Cuda, memory_released_is_used_again) {
   if (!cuda_problem().empty()) GTEST_SKIP() << cuda_problem();
   const MemorySpace space = Executor::cuda().space();
