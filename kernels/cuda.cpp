@@ -5,6 +5,7 @@
 #include <cxxabi.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstdlib>
 #include <cstring>
@@ -34,6 +35,9 @@ bool is_set_to_zero(const char* variable) {
   return value != nullptr && std::strcmp(value, "0") == 0;
 }
 
+/// What a driver that cannot load one kernel cannot load the others by.
+__global__ void do_nothing() {}
+
 /// The GPU in use and what belongs to it. Never destroyed: the driver takes everything back at the end of the
 /// process, perhaps before the last field is released.
 class Device {
@@ -53,7 +57,13 @@ class Device {
     int least = 0, greatest = 0;
     check(cudaDeviceGetStreamPriorityRange(&least, &greatest), "to tell what its streams may be");
     check(cudaStreamCreateWithPriority(&copy_stream_, cudaStreamNonBlocking, greatest), "to make a stream");
-    check(cudaMallocHost(&staging_, staging_bytes), "to allocate memory for copies");
+    void* data = nullptr;
+    check(cudaMallocHost(&data, (slots_.size() + 1) * staging_bytes), "to allocate memory for copies");
+    landing_ = static_cast<std::byte*>(data);
+    for (std::size_t k = 0; k < slots_.size(); ++k) {
+      slots_[k].data = landing_ + (k + 1) * staging_bytes;
+      check(cudaEventCreateWithFlags(&slots_[k].copied, cudaEventDisableTiming), "to make an event");
+    }
   }
 
   int number() const { return number_; }
@@ -127,13 +137,22 @@ class Device {
         check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream_), "a copy");
         return;
       case Direction::ToDevice:
+        if (bytes <= staging_bytes) {  // for which the host need not wait
+          const Slot& slot = slots_[next_slot_++ % slots_.size()];
+          check(cudaEventSynchronize(slot.copied), "in a copy");
+          std::memcpy(slot.data, from, bytes);
+          check(cudaMemcpyAsync(to, slot.data, bytes, cudaMemcpyHostToDevice, stream_),
+                "a copy from the host");
+          check(cudaEventRecord(slot.copied, stream_), "to note a moment");
+          return;
+        }
         // The driver copies pageable memory through buffers of its own.
         check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream_), "a copy from the host");
         synchronise();
         return;
       case Direction::ToHost:
         // The result of a reduction comes through pinned memory, which needs no buffer of the driver's.
-        void* landing = bytes <= staging_bytes ? staging_ : to;
+        void* landing = bytes <= staging_bytes ? landing_ : to;
         check(cudaMemcpyAsync(landing, from, bytes, cudaMemcpyDeviceToHost, stream_), "a copy to the host");
         synchronise();
         if (landing != to) std::memcpy(to, landing, bytes);
@@ -193,7 +212,14 @@ class Device {
   int number_;
   bool keeps_ = !is_set_to_zero("CURLEW_GPU_POOL");  // what is released, for what is allocated later
   cudaStream_t stream_ = nullptr, copy_stream_ = nullptr;
-  void* staging_ = nullptr;  // pinned
+  /// Pinned memory of the host, and when what was in it last is on the GPU.
+  struct Slot {
+    std::byte* data = nullptr;
+    cudaEvent_t copied = nullptr;
+  };
+  std::byte* landing_ = nullptr;  // pinned
+  std::array<Slot, 16> slots_;
+  std::size_t next_slot_ = 0;
   std::mutex mutex_, copy_mutex_;
   std::multimap<std::size_t, void*> kept_;        // blocks that lie idle, by size
   std::unordered_map<void*, std::size_t> sizes_;  // blocks in use
@@ -275,7 +301,14 @@ void select(int device) {
                      std::to_string(count) + ", numbered from 0");
   }
   if (const std::string why = problem_of(device); !why.empty()) throw InputError(why);
-  in_use = new Device(device);
+  auto selected = std::make_unique<Device>(device);
+  cudaFuncAttributes attributes;
+  if (const cudaError_t status = cudaFuncGetAttributes(&attributes, do_nothing); status != cudaSuccess) {
+    cudaGetLastError();  // forget the error
+    throw InputError("GPU " + std::to_string(device) + " cannot load the kernels: " + text(status) +
+                     "; update its driver, or use --backend cpu");
+  }
+  in_use = selected.release();
 }
 
 cudaStream_t stream() {
@@ -288,8 +321,11 @@ void check_launch(const std::type_info& kernel) {
   int demangled = 0;
   const std::unique_ptr<char, void (*)(void*)> name(
       abi::__cxa_demangle(kernel.name(), nullptr, nullptr, &demangled), std::free);
-  throw Error(std::string("the GPU did not run the kernel ") + (demangled == 0 ? name.get() : kernel.name()) +
-              ": " + text(status));
+  // What fails on the GPU shows at whatever is asked of it next, and remains.
+  const cudaError_t remaining = cudaStreamQuery(stream());
+  const bool refused = remaining == cudaSuccess || remaining == cudaErrorNotReady;
+  throw Error((refused ? "the GPU did not run the kernel " : "the GPU failed in a kernel or copy before ") +
+              std::string(demangled == 0 ? name.get() : kernel.name()) + ": " + text(status));
 }
 
 void synchronise() {

@@ -20,12 +20,12 @@ namespace curlew::cuda {
 /// Why there is no GPU to use, empty where there is one: of compute capability 7.5 or newer.
 std::string problem();
 int device_count();
-/// Makes `device` the process's GPU. Throws InputError where there is none of that number, where it is too
-/// old, or where another one is in use.
+/// Makes `device` the process's GPU. Throws InputError where there is none of that number, where it or its
+/// driver is too old, or where another one is in use.
 void select(int device);
 
 CUstream_st* stream();
-/// Throws Error, naming the kernel, where the last launch was refused.
+/// Throws Error, naming the kernel, where the last launch was refused or something before it has failed.
 void check_launch(const std::type_info& kernel);
 /// Waits for all that was launched; throws Error where something of it failed.
 void synchronise();

@@ -1,6 +1,7 @@
 // Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -193,7 +194,7 @@ class IncidenceTable {
     const bool two_lengths = end_of_run(layout_.head_rows_) == rows_;
     for (Index first = 0; first < rows_;) {
       const Index last = end_of_run(first);
-      const bool uniform = two_lengths || last - first >= shortest_run;
+      const bool uniform = two_lengths || last - first >= std::max(shortest_run, rows_ / most_runs);
       if (!uniform && !parts_.empty() && parts_.back().length == Part::mixed) {
         parts_.back().rows = Range<From>(parts_.back().rows.first(), last);
       } else {
@@ -251,8 +252,9 @@ class IncidenceTable {
     Range<From> rows;
     Index first_entry, length;
   };
-  /// Fewer rows of one length are not worth a launch of their own.
-  static constexpr Index shortest_run = 1024;
+  /// Fewer rows of one length are not worth a launch of their own: nor is a small share of all, of which
+  /// there may be hundreds.
+  static constexpr Index shortest_run = 1024, most_runs = 16;
 
   Index rows_ = 0;
   RowLayout layout_;

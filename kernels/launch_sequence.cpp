@@ -44,32 +44,39 @@ class CudaRecording final : public LaunchSequence::Recording {
 };
 #endif
 
-std::unique_ptr<LaunchSequence::Recording> recording_on(const Executor& executor) {
-  if (!executor.is_alone()) return nullptr;
-  if (executor.space() == MemorySpace::DebugDevice) return std::make_unique<DebugDeviceRecording>();
+}  // namespace
+
+std::unique_ptr<LaunchSequence::Recording> LaunchSequence::make_recording() const {
+  if (!executor_.is_alone()) return nullptr;
+  if (executor_.space() == MemorySpace::DebugDevice) return std::make_unique<DebugDeviceRecording>();
 #if defined(CURLEW_CUDA)
-  if (executor.space() == MemorySpace::Cuda) return std::make_unique<CudaRecording>();
+  if (executor_.space() == MemorySpace::Cuda) return std::make_unique<CudaRecording>();
 #endif
   return nullptr;
 }
 
-}  // namespace
-
-LaunchSequence::LaunchSequence(const Executor& executor) : recording_(recording_on(executor)) {}
+void LaunchSequence::restart(const void* kind) {
+  kind_ = kind;
+  runs_ = 0;
+}
 
 void LaunchSequence::run(const Launches& launches) {
   const int run = runs_++;
-  if (recording_ != nullptr && run == 1) {
-    try {
-      recording_->record(launches);
-      repeats_ = true;
-    } catch (const NotRecordable&) {
-      repeats_ = false;
+  if (run == 0) repeats_ = false;
+  if (run == runs_before_recording) {
+    std::unique_ptr<Recording>& recording = recordings_[kind_];
+    if (recording == nullptr) recording = make_recording();
+    if (recording != nullptr) {
+      try {
+        recording->record(launches);
+        repeats_ = true;
+      } catch (const NotRecordable&) {
+        repeats_ = false;
+      }
     }
   }
-  if (run == 0) repeats_ = false;
   if (repeats_) {
-    recording_->repeat();
+    recordings_[kind_]->repeat();
   } else {
     launches();
   }

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
+#include <utility>
 
 #include "kernels/executor.hpp"
 
@@ -25,19 +27,26 @@ class LaunchSequence {
     virtual void repeat() = 0;
   };
 
-  explicit LaunchSequence(const Executor& executor);
+  explicit LaunchSequence(Executor executor) : executor_(std::move(executor)) {}
 
-  /// From here on the launches may be other ones.
-  void restart() { runs_ = 0; }
-  /// Makes the launches that `launches` asks for, the same each time since `restart`. The first time they are
-  /// made one by one, so that what memory they need is there and sent; then they are recorded. Where
-  /// something among them cannot be, they go on one by one.
+  /// From here on the launches may be other ones. `kind`: what those of one kind have in common, mostly other
+  /// arguments to the same kernels; each has a recording of its own, which is quickly changed.
+  void restart(const void* kind = nullptr);
+  /// Makes the launches that `launches` asks for, the same each time since `restart`. The first times they
+  /// are made one by one: what memory they need is there and sent then, and to record what is repeated once
+  /// or twice costs more than it saves. Then they are recorded. Where something among them cannot be, they go
+  /// on one by one.
   void run(const Launches& launches);
+  static constexpr int runs_before_recording = 3;
   /// Whether the last run repeated what was recorded.
   bool repeats() const { return repeats_; }
 
  private:
-  std::unique_ptr<Recording> recording_;  // null where launches are simply made
+  std::unique_ptr<Recording> make_recording() const;
+
+  Executor executor_;
+  std::map<const void*, std::unique_ptr<Recording>> recordings_;  // null where launches are simply made
+  const void* kind_ = nullptr;
   int runs_ = 0;
   bool repeats_ = false;
 };

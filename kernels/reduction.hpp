@@ -15,12 +15,19 @@
 
 namespace curlew {
 
-/// Reductions go over chunks of 2048 entities, and over what these gave in the same way until one is left.
+/// Reductions go over chunks of at most 2048 entities, and over what these gave in the same way until one is
+/// left.
 namespace reduction_shape {
 constexpr Index chunk = 2048;
 constexpr Index lanes = 256;  ///< threads that share a chunk where many do
-constexpr Index chunks(Index terms) {
-  return (terms + chunk - 1) / chunk;
+constexpr Index chunks(Index terms, Index in_a_chunk = chunk) {
+  return (terms + in_a_chunk - 1) / in_a_chunk;
+}
+/// How many of so many terms make a chunk in that memory: of few a device takes less at a time, as it works
+/// on a thousand chunks at once and waits for memory where there are not as many.
+constexpr Index in_a_chunk(MemorySpace space, Index terms) {
+  constexpr Index few = 2048 * chunk, small = 2 * lanes;
+  return space == MemorySpace::Host || terms > few ? chunk : small;
 }
 }  // namespace reduction_shape
 
@@ -108,21 +115,22 @@ template <class E, class Term>
 struct SumOnChunk {
   Term term;
   Range<E> range;
+  Index in_a_chunk;
   View<Chunk, BinnedSum> sums;
 
   static constexpr Index lanes = reduction_shape::lanes;
 
   void operator()(Id<Chunk> c) const {
-    const Index first = range.first() + c.value() * reduction_shape::chunk;
-    const Index count = std::min(reduction_shape::chunk, range.last() - first);
+    const Index first = range.first() + c.value() * in_a_chunk;
+    const Index count = std::min(in_a_chunk, range.last() - first);
     sums[c] = binned_sum(count, [&](Index k) -> Real { return term(Id<E>(first + k)); });
   }
 
 #if defined(__CUDACC__)
   __device__ void together(Id<Chunk> c, Index lane) const {
-    const Index first = range.first() + c.value() * reduction_shape::chunk;
+    const Index first = range.first() + c.value() * in_a_chunk;
     const Index left = range.last() - first;
-    const Index count = left < reduction_shape::chunk ? left : reduction_shape::chunk;
+    const Index count = left < in_a_chunk ? left : in_a_chunk;
     binned_sum_together(
         lane, count, [&](Index k) -> Real { return term(Id<E>(first + k)); }, sums[c]);
   }
@@ -250,21 +258,21 @@ struct ValueOfChunk {
   CURLEW_HOST_DEVICE T operator()(Id<Chunk> c) const { return values[c]; }
 };
 
-/// How many values the chunks of all levels but the last have, where there are so many terms.
-inline Index chunks_below_the_last(Index terms) {
+/// How many values the chunks of all levels but the last have, where the first level has so many.
+inline Index chunks_below_the_last(Index chunks) {
   Index total = 0;
-  for (Index n = reduction_shape::chunks(terms); n > 1; n = reduction_shape::chunks(n)) total += n;
+  for (Index n = chunks; n > 1; n = reduction_shape::chunks(n)) total += n;
   return total;
 }
 
 /// Leaves what this rank has of a sum in `result`, in the memory of the executor; null for a place that the
 /// next reduction uses again. Returns the place. `set_sums(chunks, sums)` finds the sums of all chunks.
 template <class SetSums>
-BinnedSum* own_sum_of_chunks(const Executor& executor, Index terms, const SetSums& set_sums,
+BinnedSum* own_sum_of_chunks(const Executor& executor, Index chunks, const SetSums& set_sums,
                              BinnedSum* result) {
   static_assert(sizeof(BinnedSum) % sizeof(Real) == 0 && std::is_trivially_copyable_v<BinnedSum>);
-  Index level = std::max(reduction_shape::chunks(terms), Index(1));
-  const Index below = chunks_below_the_last(terms);
+  Index level = std::max(chunks, Index(1));
+  const Index below = chunks_below_the_last(level);
   auto* scratch = reinterpret_cast<BinnedSum*>(
       executor.reduction_scratch((at(below) + 1) * (sizeof(BinnedSum) / sizeof(Real))));
   if (result == nullptr) result = scratch + below;
@@ -282,10 +290,11 @@ BinnedSum* own_sum_of_chunks(const Executor& executor, Index terms, const SetSum
 }
 template <class E, class Term>
 BinnedSum* own_sum(const Executor& executor, Range<E> range, const Term& term, BinnedSum* result = nullptr) {
+  const Index in_a_chunk = reduction_shape::in_a_chunk(executor.space(), range.size());
   const auto set_sums = [&](Range<Chunk> chunks, View<Chunk, BinnedSum> sums) {
-    for_each(executor, chunks, SumOnChunk<E, Term>{term, range, sums});
+    for_each(executor, chunks, SumOnChunk<E, Term>{term, range, in_a_chunk, sums});
   };
-  return own_sum_of_chunks(executor, range.size(), set_sums, result);
+  return own_sum_of_chunks(executor, reduction_shape::chunks(range.size(), in_a_chunk), set_sums, result);
 }
 
 }  // namespace detail
@@ -338,7 +347,9 @@ class SumInParts {
   /// `set_sums`: see own_sum_of_chunks.
   template <class SetSums>
   void add_chunks(Index terms, const SetSums& set_sums) {
-    add_by([&](BinnedSum* result) { return own_sum_of_chunks(executor_, terms, set_sums, result); });
+    add_by([&](BinnedSum* result) {
+      return own_sum_of_chunks(executor_, reduction_shape::chunks(terms), set_sums, result);
+    });
   }
   /// To be called once all is added.
   void finish() {
@@ -439,7 +450,7 @@ namespace detail {
 template <class E, class Term>
 Real* own_maximum(const Executor& executor, Range<E> range, const Term& term, Real* result = nullptr) {
   Index level = std::max(reduction_shape::chunks(range.size()), Index(1));
-  const Index below = chunks_below_the_last(range.size());
+  const Index below = chunks_below_the_last(level);
   Real* scratch = executor.reduction_scratch(at(below) + 1);
   if (result == nullptr) result = scratch + below;
   const auto place = [&] { return View<Chunk, Real>(level == 1 ? result : scratch, level); };

@@ -14,7 +14,7 @@ template <class E, class Terms>
 struct SumOverRangeOnChunk {
   Terms terms;
   Range<E> range;
-  Index count, chunks;
+  Index count, in_a_chunk, chunks;
   View<Chunk, BinnedSum> sums;  // of all chunks of the first sum, then of the second one
 
   static constexpr Index lanes = reduction_shape::lanes;
@@ -23,7 +23,7 @@ struct SumOverRangeOnChunk {
     const Index sum = c.value() % count;
     const auto term = terms(sum);
     return SumOnChunk<E, std::remove_const_t<decltype(term)>>{
-        term, range, View<Chunk, BinnedSum>(&sums[Id<Chunk>(sum * chunks)], chunks)};
+        term, range, in_a_chunk, View<Chunk, BinnedSum>(&sums[Id<Chunk>(sum * chunks)], chunks)};
   }
   void operator()(Id<Chunk> c) const { chunks_of_sum(c)(Id<Chunk>(c.value() / count)); }
 
@@ -58,14 +58,15 @@ struct SumOfChunksOnSum {
 /// the first reads once what the sums have in common. Bits are those of `sum`.
 template <class E, class Terms>
 void own_sums(const Executor& executor, Range<E> range, Index count, const Terms& terms, BinnedSum* results) {
-  const Index chunks = std::max(reduction_shape::chunks(range.size()), Index(1));
+  const Index in_a_chunk = reduction_shape::in_a_chunk(executor.space(), range.size());
+  const Index chunks = std::max(reduction_shape::chunks(range.size(), in_a_chunk), Index(1));
   constexpr std::size_t size = sizeof(BinnedSum) / sizeof(Real);
   BinnedSum* const place =
       chunks == 1 ? results
                   : reinterpret_cast<BinnedSum*>(executor.reduction_scratch(at(count) * at(chunks) * size));
   const View<Chunk, BinnedSum> parts(place, count * chunks);
   for_each(executor, Range<Chunk>(0, count * chunks),
-           SumOverRangeOnChunk<E, Terms>{terms, range, count, chunks, parts});
+           SumOverRangeOnChunk<E, Terms>{terms, range, count, in_a_chunk, chunks, parts});
   if (chunks == 1) return;
   for_each(executor, Range<Chunk>(0, count),
            SumOfChunksOnSum{parts, chunks, View<Chunk, BinnedSum>(results, count)});

@@ -156,7 +156,7 @@ State iterate(LaunchSequence& launches, ConjugateGradientIteration<X>& iteration
   // what is launched beyond the end, in vain, is at most a sixteenth.
   const bool on_host = iteration.executor().space() == MemorySpace::Host;
   int launched = 0, next_look = 1;
-  launches.restart();
+  launches.restart(&preconditioner);  // systems with different ones take turns
   while (true) {
     launches.run([&] { iteration.advance(a, preconditioner, x); });
     if (++launched < next_look) continue;

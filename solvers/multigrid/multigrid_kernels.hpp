@@ -173,8 +173,13 @@ struct DenseProductOnUnknown {
   View<Unknown, T> x;
   CURLEW_HOST_DEVICE void operator()(Id<Unknown> i) const {
     T sum{};
-    for (const Id<Unknown> j : Range<Unknown>(0, size))
-      sum += matrix[Id<Entry>(i.value() * row + j.value() * column)] * right_hand_side[j];
+    // So few threads wait for one entry after the other unless they ask for several at once.
+#if defined(__CUDA_ARCH__)
+    constexpr int at_once = sizeof(T) > sizeof(float) ? 4 : 16;
+#pragma unroll at_once
+#endif
+    for (Index j = 0; j < size; ++j)
+      sum += matrix[Id<Entry>(i.value() * row + j * column)] * right_hand_side[Id<Unknown>(j)];
     x[i] = sum;
   }
 };

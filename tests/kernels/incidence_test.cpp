@@ -109,6 +109,18 @@ TEST(Incidence, long_runs_of_rows_of_one_length_are_visited_apart) {
   EXPECT_EQ(bounds(mixed), (std::vector<std::pair<Index, Index>>{{3500, 4200}}));
 }
 
+/// As the edges of a mesh that is numbered along a curve have them.
+TEST(Incidence, runs_that_hold_little_of_all_rows_are_visited_together) {
+  std::vector<std::vector<Index>> rows;
+  for (Index run = 0; run < 100; ++run)
+    rows.insert(rows.end(), 2000, run % 2 == 0 ? std::vector<Index>{1, 2, 3} : std::vector<Index>{4, -5});
+  rows.insert(rows.end(), 20000, {6});
+  std::vector<Index> ends;
+  table_of(rows).visit_parts(MemorySpace::Host,
+                             [&](Range<Cell> range, const auto&) { ends.push_back(range.last()); });
+  EXPECT_EQ(ends, (std::vector<Index>{200000, 220000}));
+}
+
 TEST(Incidence, rows_of_one_or_two_lengths_store_no_offsets) {
   EXPECT_EQ(table_of({{1, 2}, {3, 4}, {5, 6}}).bytes(), 6 * sizeof(Index));
   EXPECT_EQ(table_of({{1, 2}, {3, 4}, {5}}).bytes(), 5 * sizeof(Index));

@@ -26,6 +26,15 @@
 
 namespace curlew::emulated {
 
+/// What the host asked for, and how often.
+struct Counts {
+  int waits = 0;        ///< for something that was not done yet
+  int launches = 0;     ///< of kernels one by one
+  int repetitions = 0;  ///< of graphs
+  int graphs_made = 0;  ///< not those that were changed instead
+};
+Counts counts;
+
 namespace {
 
 /// A launch or a copy.
@@ -108,6 +117,7 @@ class Gpu {
   /// Does what was asked of a stream before an event, and of others as far as that waits for them.
   cudaError_t synchronise(const Event& event) {
     if (recorded_) return spoil_recording();
+    if (is_pending(event)) ++counts.waits;
     try {
       run_until(event);
     } catch (const Fault& fault) {
@@ -172,6 +182,11 @@ class Gpu {
       file << traffic.launches << ',' << traffic.read_bytes << ',' << traffic.written_bytes << ",\""
            << demangled(kernel->name) << "\"\n";
     }
+    for (const auto& [what, count] : {std::pair("waits of the host", counts.waits),
+                                      {"launches one by one", counts.launches},
+                                      {"repetitions of graphs", counts.repetitions},
+                                      {"graphs made", counts.graphs_made}})
+      file << count << ",0,0,\"(" << what << ")\"\n";
   }
 
   cudaError_t add(Stream& stream, Operation operation) {
@@ -185,10 +200,14 @@ class Gpu {
     return stream.is_eager ? synchronise({&stream, stream.asked}) : cudaSuccess;
   }
 
+  static bool is_pending(const Event& event) {
+    const Stream* stream = event.stream;
+    return stream != nullptr && !stream->waiting.empty() &&
+           stream->asked - stream->waiting.size() < event.asked;
+  }
   void run_until(const Event& event) {
-    if (event.stream == nullptr) return;
-    std::deque<Operation>& waiting = event.stream->waiting;
-    while (!is_broken() && !waiting.empty() && event.stream->asked - waiting.size() < event.asked) {
+    while (!is_broken() && is_pending(event)) {
+      std::deque<Operation>& waiting = event.stream->waiting;
       const Operation operation = std::move(waiting.front());
       waiting.pop_front();
       operation.run();
@@ -306,7 +325,10 @@ cudaError_t __cudaPopCallConfiguration(dim3* grid, dim3* block, std::size_t* sha
 }
 cudaError_t cudaLaunchKernel(const void* function, dim3 grid, dim3 block, void** arguments, std::size_t,
                              cudaStream_t stream) {
-  return ask([&](Gpu& gpu) { return gpu.launch(of(stream), function, grid, block, arguments); });
+  return ask([&](Gpu& gpu) {
+    if (!gpu.is_recording()) ++counts.launches;
+    return gpu.launch(of(stream), function, grid, block, arguments);
+  });
 }
 cudaError_t __cudaGetKernel(cudaKernel_t* kernel, const void* function) {
   *kernel = static_cast<cudaKernel_t>(const_cast<void*>(function));
@@ -335,6 +357,12 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int) {
   *properties = {};
   properties->uuid.bytes[0] = static_cast<char>(number == nullptr ? 0 : std::atoi(number));
   return cudaSuccess;
+}
+/// An old driver, by the environment, does not know the PTX.
+cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void*) {
+  *attributes = {};
+  return std::getenv("CURLEW_EMULATED_GPU_OLD_DRIVER") == nullptr ? cudaSuccess
+                                                                  : cudaErrorUnsupportedPtxVersion;
 }
 cudaError_t cudaSetDevice(int) {
   return cudaSuccess;
@@ -422,6 +450,9 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
   return ask([&](Gpu& gpu) { return gpu.synchronise(of(event)); });
 }
+cudaError_t cudaStreamQuery(cudaStream_t) {
+  return ask([](const Gpu& gpu) { return gpu.is_broken() ? cudaErrorLaunchFailure : cudaSuccess; });
+}
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
   return ask([&](Gpu& gpu) { return gpu.wait(of(stream), of(event)); });
 }
@@ -444,6 +475,7 @@ cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
   return cudaSuccess;
 }
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t* executable, cudaGraph_t graph, unsigned long long) {
+  ++counts.graphs_made;
   *executable = reinterpret_cast<cudaGraphExec_t>(new Operations(operations_of(graph)));
   return cudaSuccess;
 }
@@ -462,7 +494,10 @@ cudaError_t cudaGraphExecDestroy(cudaGraphExec_t executable) {
   return cudaSuccess;
 }
 cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t stream) {
-  return ask([&](Gpu& gpu) { return gpu.launch(of(stream), operations_of(executable)); });
+  return ask([&](Gpu& gpu) {
+    ++counts.repetitions;
+    return gpu.launch(of(stream), operations_of(executable));
+  });
 }
 
 }  // extern "C"

@@ -4,10 +4,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <functional>
 #include <iterator>
 #include <memory>
 #include <string>
@@ -15,9 +17,11 @@
 #include "kernels/error.hpp"
 #include "kernels/field.hpp"
 #include "kernels/for_each.hpp"
+#include "kernels/launch_sequence.hpp"
 #include "kernels/staging.hpp"
 
 namespace curlew {
+
 namespace {
 
 using testing::HasSubstr;
@@ -160,6 +164,7 @@ Real made_while_overwritten() {
   const Real ones[] = {1, 1};
   Real made = 0;
   copy_bytes(values.data(), gpu.space(), ones, MemorySpace::Host, sizeof ones);
+  gpu.synchronise();
   for_each(gpu, Range<Cell>(0, 1), AddNextOnCell{{View<Cell, Real>(values.data(), 2)}});
   zeros->put(values.data() + 1, 0, sizeof(Real));
   copy_bytes(&made, MemorySpace::Host, values.data(), gpu.space(), sizeof made);
@@ -217,21 +222,84 @@ TEST(EmulatedGpu, is_none_to_use_where_it_is_older_than_the_kernels_allow) {
   EXPECT_EQ(cuda_problem(), "");
 }
 
-TEST(EmulatedGpuDeathTest, counts_what_kernels_read_and_write_once_a_launch) {
+TEST(EmulatedGpu, is_none_to_use_where_its_driver_is_older_than_the_kernels_allow) {
+  ::setenv("CURLEW_EMULATED_GPU_OLD_DRIVER", "1", 1);
+  try {
+    Executor::cuda();
+    FAIL() << "it was used";
+  } catch (const InputError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("GPU 0 cannot load the kernels"));
+    EXPECT_THAT(error.what(), HasSubstr("update its driver"));
+  }
+  ::unsetenv("CURLEW_EMULATED_GPU_OLD_DRIVER");
+  EXPECT_EQ(Executor::cuda().name(), "cuda");
+}
+
+TEST(EmulatedGpu, a_failure_is_laid_to_no_later_kernel) {
+  const Executor gpu = Executor::cuda();
+  Buffer<Real> values(gpu.space(), at(cells));
+  said_of<ReadBeyondTheEndOnCell>();
+  try {
+    for_each(gpu, Range<Cell>(0, cells), DoubleOnCell{{View<Cell, Real>(values.data(), cells)}});
+    FAIL() << "it was launched";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("the GPU failed in a kernel or copy before "));
+  }
+}
+
+/// What it has counted when it ends after `work`.
+std::string counted_of(const std::function<void()>& work) {
   const std::string path = testing::TempDir() + "emulated_gpu_traffic.csv";
   const auto run = [&] {
     ::setenv("CURLEW_EMULATED_GPU_TRAFFIC", path.c_str(), 1);
-    said_of<DoubleOnCell>();
-    said_of<DoubleOnCell>();
-    said_of<TurnOnCell<true, true>>();  // writes the values of a block's threads, and reads none
+    work();
     std::exit(0);
   };
   EXPECT_EXIT(run(), testing::ExitedWithCode(0), "");
   std::ifstream file(path);
-  const std::string text(std::istreambuf_iterator<char>(file), {});
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+TEST(EmulatedGpuDeathTest, counts_what_kernels_read_and_write_once_a_launch) {
+  const std::string text = counted_of([] {
+    said_of<DoubleOnCell>();
+    said_of<DoubleOnCell>();
+    said_of<TurnOnCell<true, true>>();  // writes the values of a block's threads, and reads none
+  });
   EXPECT_THAT(text, HasSubstr("launches,read_bytes,written_bytes,kernel\n"));
   EXPECT_THAT(text, testing::ContainsRegex("\n2,9600,9600,\"[^\n]*DoubleOnCell"));
   EXPECT_THAT(text, testing::ContainsRegex("\n1,0,512,\"[^\n]*TurnOnCell"));
+}
+
+TEST(EmulatedGpuDeathTest, counts_what_the_host_asks_for) {
+  // Two kinds of launches in turns make a graph each, which is changed in later turns; small copies to the
+  // GPU are not waited for.
+  const std::string text = counted_of([] {
+    const Executor gpu = Executor::cuda();
+    Field<Cell> x(gpu, 100, "x", "1");
+    x.copy_from_host(std::vector<Real>(100, 1));
+    LaunchSequence sequence(gpu);
+    const int kinds[2] = {};
+    for (int turn = 0; turn < 3; ++turn) {
+      for (const int& kind : kinds) {
+        sequence.restart(&kind);
+        for (int k = 0; k < LaunchSequence::runs_before_recording + 2; ++k) {
+          sequence.run([&] {
+            for (const int* launch = kinds; launch <= &kind; ++launch)
+              for_each(gpu, x.range(), DoubleOnCell{{x.view()}});
+          });
+        }
+      }
+    }
+    if (x.to_host().front() != std::pow(2.0, 3 * (LaunchSequence::runs_before_recording + 2) * (1 + 2)))
+      std::exit(1);
+  });
+  constexpr int one_by_one =
+      1 + 3 * LaunchSequence::runs_before_recording * (1 + 2);  // 1: zeros of a new field
+  EXPECT_THAT(text, HasSubstr("\n1,0,0,\"(waits of the host)\""));
+  EXPECT_THAT(text, HasSubstr("\n" + std::to_string(one_by_one) + ",0,0,\"(launches one by one)\""));
+  EXPECT_THAT(text, HasSubstr("\n12,0,0,\"(repetitions of graphs)\""));
+  EXPECT_THAT(text, HasSubstr("\n2,0,0,\"(graphs made)\""));
 }
 
 TEST(EmulatedGpuDeathTest, the_host_cannot_touch_its_memory) {
