@@ -32,7 +32,7 @@ class Communicator : public Ranks {
     virtual void finish() = 0;
   };
 
-  /// Whether messages can come from that memory and arrive in it.
+  /// Whether messages can come from that memory and arrive in it. By all ranks together.
   virtual bool reaches(MemorySpace space) const = 0;
   /// Starts all at once. Between two ranks messages arrive in the order of the calls.
   virtual std::unique_ptr<Transfer> start(std::span<const Incoming> incoming,

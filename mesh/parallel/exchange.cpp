@@ -6,6 +6,21 @@
 
 namespace curlew {
 
+namespace {
+
+/// Each place of the messages as a message of its own: what lies in several places of a GPU's memory Open MPI
+/// copies through the host piece by piece.
+template <class Message>
+std::vector<Message> place_by_place(const std::vector<Message>& messages) {
+  std::vector<Message> parts;
+  for (const Message& message : messages) {
+    for (const auto place : message.places) parts.push_back({message.rank, {place}});
+  }
+  return parts;
+}
+
+}  // namespace
+
 void Exchange::allocate() {
   packed_ = Buffer<std::byte>(space_, sent_bytes_);
   // The last to read this memory may have been another rank of this machine. Written from end to end, its
@@ -35,7 +50,9 @@ void Exchange::start() {
 void Exchange::finish() {
   if (sent_) {
     sent_->wait();
-    transfers_.push_back(communicator_->start(incoming_, outgoing_));
+    transfers_.push_back(received_
+                             ? communicator_->start({}, outgoing_)
+                             : communicator_->start(place_by_place(incoming_), place_by_place(outgoing_)));
   }
   for (const auto& transfer : transfers_) transfer->finish();
   for (const Arrival& arrival : arrivals_) received_->put(arrival.to, arrival.offset, arrival.bytes);

@@ -135,13 +135,10 @@ class MpiRanks final : public Communicator {
                                   std::span<const Outgoing> outgoing) const override {
     auto transfer = std::make_unique<MpiTransfer>();
     const auto add = [&](const auto& message, const auto& pass) {
-      const auto start = [&](auto* place, int count, MPI_Datatype type) {
+      with_type_of(message.places, [&](auto* place, int count, MPI_Datatype type) {
         transfer->requests.emplace_back();
         pass(place, count, type, message.rank, halo_tag, communicator_, &transfer->requests.back());
-      };
-      if (!reaches_gpu_.value_or(false)) return with_type_of(message.places, start);
-      // What lies in several places of a GPU's memory Open MPI would copy to the host bit by bit.
-      for (const auto& place : message.places) start(place.data(), count_of(place.size()), MPI_BYTE);
+      });
     };
     for (const Incoming& message : incoming) add(message, MPI_Irecv);
     for (const Outgoing& message : outgoing) add(message, MPI_Isend);
@@ -150,8 +147,10 @@ class MpiRanks final : public Communicator {
 
   bool reaches(MemorySpace space) const override {
     if (space == MemorySpace::Cuda && !reaches_gpu_) {
-      // Where MPI does not say so it is not tried, since the program might not survive it.
-      reaches_gpu_ = says_that_it_reaches_gpus() && passes_within(space);
+      // Where MPI does not say so it is not tried, since the program might not survive it. All ranks have to
+      // make the same messages of an exchange.
+      const bool reaches = says_that_it_reaches_gpus() && passes_within(space);
+      reaches_gpu_ = maximum(reaches ? 0 : 1) == 0;
       // What is registered last is done first: MPI gives back what it has of the GPU before CUDA's own end.
       if (*reaches_gpu_) std::atexit([] { MPI_Finalize(); });
     }
