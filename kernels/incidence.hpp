@@ -254,7 +254,7 @@ class IncidenceTable {
   };
   /// Fewer rows of one length are not worth a launch of their own: nor is a small share of all, of which
   /// there may be hundreds.
-  static constexpr Index shortest_run = 1024, most_runs = 16;
+  static constexpr Index shortest_run = 1024, most_runs = 64;
 
   Index rows_ = 0;
   RowLayout layout_;

@@ -6,7 +6,6 @@
 #endif
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <cstdlib>
 #include <limits>
@@ -134,6 +133,7 @@ class MpiRanks final : public Communicator {
   std::unique_ptr<Transfer> start(std::span<const Incoming> incoming,
                                   std::span<const Outgoing> outgoing) const override {
     auto transfer = std::make_unique<MpiTransfer>();
+    transfer->requests.reserve(incoming.size() + outgoing.size());
     const auto add = [&](const auto& message, const auto& pass) {
       with_type_of(message.places, [&](auto* place, int count, MPI_Datatype type) {
         transfer->requests.emplace_back();

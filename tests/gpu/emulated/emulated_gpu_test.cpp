@@ -21,7 +21,6 @@
 #include "kernels/staging.hpp"
 
 namespace curlew {
-
 namespace {
 
 using testing::HasSubstr;
