@@ -1,6 +1,10 @@
 // Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
 #pragma once
 
+#include <omp.h>
+
+#include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <utility>
@@ -11,6 +15,7 @@
 #include "kernels/memory.hpp"
 #include "kernels/ranks.hpp"
 #include "kernels/recording.hpp"
+#include "kernels/two_part_kernel.hpp"
 
 namespace curlew {
 
@@ -18,31 +23,59 @@ namespace curlew {
 template <class E>
 inline constexpr Index work_per_entity = 1;
 
-/// One loop on one core: the plain reference every other backend is compared with.
+namespace detail {
+
+/// One thread's work: that of a kernel on each entity of a range. In a function of its own it is compiled
+/// once for all backends on the host, and what the kernel writes cannot change the kernel, a copy that nobody
+/// else has.
+template <class E, class Kernel>
+[[gnu::noinline]] void run_on_range(Range<E> range, Kernel kernel) {
+  if constexpr (InTwoParts<Kernel, E>) {
+    constexpr Index block = two_part_kernel::block;
+    for (Index first = range.first(); first < range.last(); first += block)
+      two_part_kernel::run_on_block<E>(kernel, first, std::min(block, range.last() - first));
+  } else {
+    for (const Id<E> i : range) kernel(i);
+  }
+}
+
+}  // namespace detail
+
+/// One core: the plain reference every other backend is compared with.
 struct Serial {
   static constexpr MemorySpace space = MemorySpace::Host;
 
   template <class E, class Kernel>
   void for_each(Range<E> range, const Kernel& kernel) const {
-    for (const Id<E> i : range) kernel(i);
+    detail::run_on_range(range, kernel);
   }
 };
 
-/// The cores of one shared-memory machine.
+/// The cores of one shared-memory machine, to each of which goes a part of the range.
 struct OpenMP {
   static constexpr MemorySpace space = MemorySpace::Host;
   int threads = 1;
 
   template <class E, class Kernel>
   void for_each(Range<E> range, const Kernel& kernel) const {
-    const Index first = range.first(), last = range.last();
-    const bool worthwhile = last - first > smallest_parallel_range / work_per_entity<E>;
-#pragma omp parallel for schedule(static) num_threads(threads) if (worthwhile)
-    for (Index i = first; i < last; ++i) kernel(Id<E>(i));
+    if (threads == 1 || range.size() <= smallest_parallel_range / work_per_entity<E>)
+      return detail::run_on_range(range, kernel);
+#pragma omp parallel num_threads(threads)
+    detail::run_on_range(part_of_this_thread(range), kernel);
   }
 
   /// Below this many entities starting the threads costs more than the loop.
   static constexpr Index smallest_parallel_range = 4096;
+
+ private:
+  template <class E>
+  static Range<E> part_of_this_thread(Range<E> range) {
+    const std::int64_t number = omp_get_thread_num(), count = omp_get_num_threads();
+    const auto start = [&](std::int64_t thread) {
+      return range.first() + static_cast<Index>(range.size() * thread / count);
+    };
+    return Range<E>(start(number), start(number + 1));
+  }
 };
 
 /// Stands for a GPU where there is none: separate, poisoned memory that only kernels and copies may touch.
@@ -53,7 +86,7 @@ struct DebugDevice {
   void for_each(Range<E> range, const Kernel& kernel) const {
     const auto launch = [range, kernel] {
       const DebugDeviceAccess access;
-      for (const Id<E> i : range) kernel(i);
+      detail::run_on_range(range, kernel);
     };
     if (detail::recorded_launches != nullptr) {
       detail::recorded_launches->push_back(launch);

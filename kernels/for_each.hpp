@@ -26,7 +26,7 @@ template <class E, class Kernel>
 __global__ void __launch_bounds__(threads_per_block) run_on_entities(Range<E> range, Kernel kernel) {
   const std::int64_t i = range.first() + static_cast<std::int64_t>(blockIdx.x) * threads_per_block +
                          static_cast<std::int64_t>(threadIdx.x);
-  if (i < range.last()) kernel(Id<E>(static_cast<Index>(i)));
+  if (i < range.last()) run_on_entity(kernel, Id<E>(static_cast<Index>(i)));
 }
 
 /// For kernels in which a block of threads works on one entity together.
@@ -53,8 +53,9 @@ void Cuda::for_each(Range<E> range, const Kernel& kernel) const {
 #endif
 
 /// Runs `kernel(id)` for every entity of `range`. A kernel gathers and writes its own entity only, so that
-/// the order of execution cannot matter. One with a constant `lanes` has a second body for GPUs,
-/// `together(id, lane)`, in which that many threads work on one entity.
+/// the order of execution cannot matter. It may come in two parts (kernels/two_part_kernel.hpp). One with a
+/// constant `lanes` has a second body for GPUs, `together(id, lane)`, in which that many threads work on one
+/// entity.
 template <class E, class Kernel>
 void for_each(const Executor& executor, Range<E> range, const Kernel& kernel) {
   static_assert(std::is_trivially_copyable_v<Kernel>, "a kernel is a flat struct of views");

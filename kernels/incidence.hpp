@@ -225,7 +225,7 @@ class IncidenceTable {
     for (const Part& part : parts_) {
       const Range<From> range = common(part.rows, wanted);
       if (range.empty()) continue;
-      const auto launched = [&]<Index compiled>() {
+      [[maybe_unused]] const auto launched = [&]<Index compiled>() {  // of no lengths: not used
         if (part.length != compiled) return false;
         const Index* entries = entries_.data(space) + part.first_entry;
         launch(range, UniformIncidence<From, To, compiled>(entries, part.rows.first(), part.first_entry));

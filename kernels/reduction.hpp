@@ -123,7 +123,19 @@ struct SumOnChunk {
   void operator()(Id<Chunk> c) const {
     const Index first = range.first() + c.value() * in_a_chunk;
     const Index count = std::min(in_a_chunk, range.last() - first);
-    sums[c] = binned_sum(count, [&](Index k) -> Real { return term(Id<E>(first + k)); });
+    if constexpr (InTwoParts<Term, E>) {
+      static_assert(two_part_kernel::block == BlockwiseSum::block);
+      BlockwiseSum sum;
+      for (Index start = 0; start < count; start += BlockwiseSum::block) {
+        const Index size = std::min(BlockwiseSum::block, count - start);
+        Real terms[BlockwiseSum::block];
+        two_part_kernel::run_on_block<E>(term, first + start, size, terms);
+        sum.add(terms, size);
+      }
+      sums[c] = sum.sum();
+    } else {
+      sums[c] = binned_sum(count, [&](Index k) -> Real { return term(Id<E>(first + k)); });
+    }
   }
 
 #if defined(__CUDACC__)
@@ -132,7 +144,7 @@ struct SumOnChunk {
     const Index left = range.last() - first;
     const Index count = left < in_a_chunk ? left : in_a_chunk;
     binned_sum_together(
-        lane, count, [&](Index k) -> Real { return term(Id<E>(first + k)); }, sums[c]);
+        lane, count, [&](Index k) -> Real { return run_on_entity(term, Id<E>(first + k)); }, sums[c]);
   }
 #endif
 };
@@ -299,12 +311,13 @@ BinnedSum* own_sum(const Executor& executor, Range<E> range, const Term& term, B
 
 }  // namespace detail
 
-/// Sum of `term(id)` over `range`, and over those of all ranks that the executor is among. Its bits depend on
-/// the terms alone (reproducible_sum.hpp): they are the same on every backend, at any number of threads and
-/// ranks and in any order.
+/// Sum of `term(id)` over `range`, and over those of all ranks that the executor is among; the term may be
+/// what a kernel in two parts returns (kernels/two_part_kernel.hpp). Its bits depend on the terms alone
+/// (reproducible_sum.hpp): they are the same on every backend, at any number of threads and ranks and in any
+/// order.
 template <class E, class Term>
 auto sum(const Executor& executor, Range<E> range, const Term& term) {
-  using T = std::invoke_result_t<Term, Id<E>>;
+  using T = decltype(run_on_entity(term, Id<E>(0)));
   static_assert(std::is_floating_point_v<T> && sizeof(T) <= sizeof(Real));
   BinnedSum own;
   copy_bytes(&own, MemorySpace::Host, detail::own_sum(executor, range, term), executor.space(), sizeof own);

@@ -23,11 +23,13 @@ class FaceStencil {
 
   /// Signs are +1 throughout.
   const IncidenceTable<Face, Face>& faces_of_face() const { return faces_of_face_; }
+  /// Of triangles and quadrilaterals, tetrahedra, hexahedra: on the boundary, and inside.
+  using Lengths = RowLengths<3, 5, 4, 7, 6, 11>;
   /// Calls `launch(range, rows)` as IncidenceTable::visit_parts does.
-  template <class Launch>
-  void visit_parts(MemorySpace space, Range<Face> wanted, const Launch& launch) const {
-    // Triangles and quadrilaterals, tetrahedra, hexahedra: faces on the boundary, and inside.
-    faces_of_face_.visit_parts(space, wanted, launch, RowLengths<3, 5, 4, 7, 6, 11>{});
+  template <class Launch, class CompiledLengths = Lengths>
+  void visit_parts(MemorySpace space, Range<Face> wanted, const Launch& launch,
+                   CompiledLengths lengths = {}) const {
+    faces_of_face_.visit_parts(space, wanted, launch, lengths);
   }
 
  private:

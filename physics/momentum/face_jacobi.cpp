@@ -32,10 +32,10 @@ struct JacobiOnFace {
   FaceDivision<T> divided;
   View<Face, const Vector4<T>> r;
   View<Face, Vector4<T>> z;
-  CURLEW_HOST_DEVICE Real operator()(Id<Face> f) const {
-    const Vector4<T> residual = r[f], result = divided(f, residual);
+  CURLEW_HOST_DEVICE Vector4<T> gather(Id<Face> f) const { return divided(f, r[f]); }
+  CURLEW_HOST_DEVICE Real finish(Id<Face> f, const Vector4<T>& result) const {
     z[f] = result;
-    return dot(residual, result);
+    return dot(r[f], result);
   }
 };
 

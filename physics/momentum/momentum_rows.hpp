@@ -28,14 +28,15 @@ CURLEW_HOST_DEVICE Vector4<T> rows_times(const Rows& faces_of, View<FacePair, co
   return sum;
 }
 
-template <class V, class Gather, class Launch>
-void MomentumMatrices::visit_stencil(const V& v, const Gather& gather, const Launch& launch) const {
+template <class V, class Lengths, class Gather, class Launch>
+void MomentumMatrices::visit_stencil(const V& v, Lengths lengths, const Gather& gather,
+                                     const Launch& launch) const {
   const MemorySpace space = executor_.space();
   Range<Face> arrived = v.owned();
   const auto launch_on = [&](Range<Face> faces) {
     gather(std::exchange(arrived, Range<Face>(v.owned().last(), v.size())));
-    mass_.stencil().visit_parts(space, faces,
-                                [&](Range<Face> range, auto rows) { launch(range, rows, space); });
+    mass_.stencil().visit_parts(
+        space, faces, [&](Range<Face> range, auto rows) { launch(range, rows, space); }, lengths);
   };
   launch_with_ghosts(mesh_.domain(), v.owned(), launch_on, v);
 }

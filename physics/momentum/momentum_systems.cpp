@@ -31,9 +31,11 @@ struct MomentumOnFace {
   View<Face, const FaceHold> hold;
   View<Face, const Vector4<T>> normal, velocity;
   View<Face, Vector4<T>> image;
-  CURLEW_HOST_DEVICE void operator()(Id<Face> f) const {
-    // K v and, along the normal, M v.
-    const Vector4<T> sum = rows_times(faces_of, viscous, mass, velocity, f);
+  /// K v and, along the normal, M v.
+  CURLEW_HOST_DEVICE Vector4<T> gather(Id<Face> f) const {
+    return rows_times(faces_of, viscous, mass, velocity, f);
+  }
+  CURLEW_HOST_DEVICE void finish(Id<Face> f, const Vector4<T>& sum) const {
     const T inertia = mass_factor * sum.fourth;
     image[f] = free_part(inertia * normal[f] + sum.times(viscous_factor, 0), hold[f], normal[f]);
   }
@@ -62,8 +64,10 @@ struct MomentumResidualOnFace {
   View<Face, const Vector3> force;
   View<Face, const Vector4<Real>> velocity;
   View<Face, Vector3> residual;
-  CURLEW_HOST_DEVICE void operator()(Id<Face> f) const {
-    const Vector4<Real> sum = rows_times(faces_of, viscous, mass, velocity, f);
+  CURLEW_HOST_DEVICE Vector4<Real> gather(Id<Face> f) const {
+    return rows_times(faces_of, viscous, mass, velocity, f);
+  }
+  CURLEW_HOST_DEVICE void finish(Id<Face> f, const Vector4<Real>& sum) const {
     residual[f] = free_difference(f, sum.fourth, widened(sum));
   }
   /// For inertia M U and friction K v.
@@ -84,8 +88,9 @@ struct ResidualAndSquaredSourceOfFace {
   MomentumResidualOnFace<Rows> residual;
   View<Face, const std::uint8_t> sees_given;
   View<Face, const Vector3> velocity;
-  CURLEW_HOST_DEVICE Real operator()(Id<Face> f) const {
-    residual(f);
+  CURLEW_HOST_DEVICE Vector4<Real> gather(Id<Face> f) const { return residual.gather(f); }
+  CURLEW_HOST_DEVICE Real finish(Id<Face> f, const Vector4<Real>& sum) const {
+    residual.finish(f, sum);
     Real inertia = 0;
     Vector3 friction{};
     if (sees_given[f] != 0) {
@@ -113,8 +118,9 @@ struct TangentialForceOnFace {
   View<Face, const FaceHold> hold;
   View<Face, const Vector4<T>> normal, velocity;
   View<Face, Vector4<T>> image;
-  CURLEW_HOST_DEVICE void operator()(Id<Face> f) const {
-    image[f] = free_tangential_part(row_times(faces_of, viscous, velocity, f), hold[f], normal[f]);
+  CURLEW_HOST_DEVICE Vector4<T> gather(Id<Face> f) const { return row_times(faces_of, viscous, velocity, f); }
+  CURLEW_HOST_DEVICE void finish(Id<Face> f, const Vector4<T>& sum) const {
+    image[f] = free_tangential_part(sum, hold[f], normal[f]);
   }
 };
 
@@ -129,12 +135,11 @@ struct TangentialResidualOnFace {
   View<Face, const Vector3> source;
   bool keeps_force;
   View<Face, Vector3> force, residual;
-  CURLEW_HOST_DEVICE void operator()(Id<Face> f) const {
-    if (hold[f] == FaceHold::All && !keeps_force) {
-      residual[f] = {};
-      return;
-    }
-    const Vector3 image = row_times(faces_of, viscous, velocity, f);
+  CURLEW_HOST_DEVICE Vector3 gather(Id<Face> f) const {
+    if (hold[f] == FaceHold::All && !keeps_force) return {};
+    return row_times(faces_of, viscous, velocity, f);
+  }
+  CURLEW_HOST_DEVICE void finish(Id<Face> f, const Vector3& image) const {
     if (keeps_force) force[f] = image;
     residual[f] = free_tangential_part(has_source ? source[f] - image : -image, hold[f], area[f]);
   }
@@ -149,11 +154,11 @@ struct TangentialResidualAndSquaredSourceOfFace {
   View<Face, const Vector3> area, velocity;
   View<Face, const Vector4<float>> given;
   View<Face, Vector3> residual;
-  CURLEW_HOST_DEVICE Real operator()(Id<Face> f) const {
-    if (hold[f] == FaceHold::All) {
-      residual[f] = {};
-      return 0;
-    }
+  struct Sums {
+    Vector3 image;
+    Vector4<float> by_given;
+  };
+  CURLEW_HOST_DEVICE Sums gather(Id<Face> f) const {
     Vector3 image{};
     Vector4<float> by_given{};
     Id<FacePair> pair(faces_of.start(f));
@@ -164,8 +169,11 @@ struct TangentialResidualAndSquaredSourceOfFace {
       by_given += given[g].times(rounded_entry, rounded_entry);
       ++pair;
     }
-    residual[f] = free_tangential_part(-image, hold[f], area[f]);
-    const Vector3 source = free_tangential_part(widened(by_given), hold[f], area[f]);
+    return {image, by_given};
+  }
+  CURLEW_HOST_DEVICE Real finish(Id<Face> f, const Sums& sums) const {
+    residual[f] = free_tangential_part(-sums.image, hold[f], area[f]);
+    const Vector3 source = free_tangential_part(widened(sums.by_given), hold[f], area[f]);
     return dot(source, source);
   }
 };
@@ -224,8 +232,10 @@ struct KeepFreeTangentialPartOnFace {
 template <class Kernel>
 struct ProductOfFace {
   Kernel kernel;
-  CURLEW_HOST_DEVICE Real operator()(Id<Face> f) const {
-    kernel(f);
+  CURLEW_HOST_DEVICE auto gather(Id<Face> f) const { return kernel.gather(f); }
+  template <class Sum>
+  CURLEW_HOST_DEVICE Real finish(Id<Face> f, const Sum& sum) const {
+    kernel.finish(f, sum);
     return dot(kernel.velocity[f], kernel.image[f]);
   }
 };
@@ -418,7 +428,7 @@ void MomentumSystem::visit_kernels(const FaceVectors<T>& v, FaceVectors<T>& imag
                                    const Launch& launch) const {
   const MomentumMatrices& m = matrices_;
   const FaceMatricesIn<T>& in = m.in<T>();
-  m.visit_stencil(v, [&](Range<Face> range, auto rows, MemorySpace space) {
+  m.visit_stencil(v, LengthsIn<T>{}, [&](Range<Face> range, auto rows, MemorySpace space) {
     launch(range, MomentumOnFace<T, decltype(rows)>{
                       rows, view(in.mass, space), view(in.viscous, space), static_cast<T>(mass_factor_),
                       static_cast<T>(viscous_factor_), m.hold(), in.normal.view(), v.view(), image.view()});
@@ -436,7 +446,7 @@ void MomentumSystem::visit_residual_kernels(const FaceVelocity& v, FaceVelocity&
   const auto gather = [&](Range<Face> range) {
     for_each(m.executor(), range, WithFluxOnFace{m.area(), v.view(), m.room().gathered.view()});
   };
-  m.visit_stencil(v, gather, [&](Range<Face> range, auto rows, MemorySpace space) {
+  m.visit_stencil(v, FaceStencil::Lengths{}, gather, [&](Range<Face> range, auto rows, MemorySpace space) {
     launch(range, MomentumResidualOnFace<decltype(rows)>{
                       rows, m.mass().entries(space), m.viscous_form().entries(space), mass_factor_,
                       viscous_factor_, m.hold(), m.area(), circulation_->view(), force_ != nullptr,
@@ -464,7 +474,7 @@ void TangentialSystem::visit_kernels(const FaceVectors<T>& v, FaceVectors<T>& im
                                      const Launch& launch) const {
   const MomentumMatrices& m = matrices_;
   const FaceMatricesIn<T>& in = m.in<T>();
-  m.visit_stencil(v, [&](Range<Face> range, auto rows, MemorySpace space) {
+  m.visit_stencil(v, LengthsIn<T>{}, [&](Range<Face> range, auto rows, MemorySpace space) {
     launch(range, TangentialForceOnFace<T, decltype(rows)>{rows, view(in.viscous, space), m.hold(),
                                                            in.normal.view(), v.view(), image.view()});
   });
@@ -472,7 +482,7 @@ void TangentialSystem::visit_kernels(const FaceVectors<T>& v, FaceVectors<T>& im
 
 void TangentialSystem::set_residual(const FaceVelocity& v, FaceVelocity& r) const {
   const MomentumMatrices& m = matrices_;
-  m.visit_stencil(v, [&](Range<Face> range, auto rows, MemorySpace space) {
+  m.visit_stencil(v, FaceStencil::Lengths{}, [&](Range<Face> range, auto rows, MemorySpace space) {
     for_each(m.executor(), range,
              TangentialResidualOnFace<decltype(rows)>{rows, m.viscous_form().entries(space), m.hold(),
                                                       m.area(), v.view(), source_ != nullptr,
@@ -499,7 +509,7 @@ Real TangentialSystem::set_first_residual(const FaceVelocity& v, FaceVelocity& r
     for_each(m.executor(), range, GivenOrNormalPartOnFace{m.hold(), m.area(), v.view(), given.view()});
   };
   return root_of_sum([&](detail::SumInParts& sum) {
-    m.visit_stencil(v, gather, [&](Range<Face> range, auto rows, MemorySpace space) {
+    m.visit_stencil(v, FaceStencil::Lengths{}, gather, [&](Range<Face> range, auto rows, MemorySpace space) {
       sum.add(range, TangentialResidualAndSquaredSourceOfFace<decltype(rows)>{
                          rows, m.viscous_form().entries(space), m.hold(), m.area(), v.view(),
                          std::as_const(given).view(), r.view()});

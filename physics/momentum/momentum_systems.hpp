@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <type_traits>
 #include <vector>
 
 #include "operators/flux_mass.hpp"
@@ -22,6 +23,11 @@ struct FaceMatricesIn {
   ConstantArray<T> viscous;  ///< K_fg [m]
   FaceVectors<T> normal;     ///< S / A
 };
+
+/// The lengths of rows that the kernels of solves in precision T are compiled for. Few go on in double
+/// precision (RefinedConjugateGradient).
+template <class T>
+using LengthsIn = std::conditional_t<std::is_same_v<T, float>, FaceStencil::Lengths, RowLengths<>>;
 
 /// What the linear systems of Momentum are made of: M and K, as they are and as solvers iterate with them,
 /// and what the boundary holds. `mass`, `viscous_form`, `boundaries`: outlive them. Views are in the memory
@@ -53,16 +59,16 @@ class MomentumMatrices {
   View<Face, const Vector3> area() const { return mesh_.geometry().face_areas(executor_.space()); }
 
   /// Brings the ghosts of v up to date, and calls `launch(range, rows, space)` with rows of the stencil for
-  /// parts of the owned faces, of all of them in the end. Before, `gather(range)` is called for the faces
-  /// that rows may read from now on: those owned, then the ghosts. Defined in
-  /// physics/momentum/momentum_rows.hpp.
-  template <class V, class Gather, class Launch>
-  void visit_stencil(const V& v, const Gather& gather, const Launch& launch) const;
+  /// parts of the owned faces, of all of them in the end, rows of these lengths being compiled. Before,
+  /// `gather(range)` is called for the faces that rows may read from now on: those owned, then the ghosts.
+  /// Defined in physics/momentum/momentum_rows.hpp.
+  template <class V, class Lengths, class Gather, class Launch>
+  void visit_stencil(const V& v, Lengths lengths, const Gather& gather, const Launch& launch) const;
   /// The same for rows that read v itself.
-  template <class V, class Launch>
-  void visit_stencil(const V& v, const Launch& launch) const {
+  template <class V, class Lengths, class Launch>
+  void visit_stencil(const V& v, Lengths lengths, const Launch& launch) const {
     visit_stencil(
-        v, [](Range<Face>) {}, launch);
+        v, lengths, [](Range<Face>) {}, launch);
   }
 
   /// Where systems put what they need for one product or residual, each of them anew.

@@ -154,7 +154,7 @@ class FactorRows {
   std::vector<std::uint8_t> strongest_;
 };
 
-/// y = G x, or Gᵀ x. Returns y . y of a face.
+/// y = G x, or Gᵀ x. Gives y . y of a face.
 template <class T, class Rows>
 struct FactorOnFace {
   Rows faces_of;
@@ -162,8 +162,8 @@ struct FactorOnFace {
   View<Face, const float> diagonal;
   View<Face, const Vector4<T>> normal, x;
   View<Face, Vector4<T>> y;
-  CURLEW_HOST_DEVICE Real operator()(Id<Face> f) const {
-    Vector4<T> sum = row_times(faces_of, entry, x, f);
+  CURLEW_HOST_DEVICE Vector4<T> gather(Id<Face> f) const { return row_times(faces_of, entry, x, f); }
+  CURLEW_HOST_DEVICE Real finish(Id<Face> f, Vector4<T> sum) const {
     sum += diagonal[f] * x[f];  // last: in double it would take registers that the loop needs
     const Vector4<T> result = sum - along(sum, normal[f]);
     y[f] = result;
@@ -250,7 +250,7 @@ void TangentialApproximateInverse::visit_product(const Triangle& triangle, const
         [&](Range<Face> range, auto rows) {
           launch(range, FactorOnFace<T, decltype(rows)>{rows, entry, diagonal, normal, x.view(), y.view()});
         },
-        RowLengths<3, 4>{});
+        std::conditional_t<std::is_same_v<T, float>, RowLengths<3, 4>, RowLengths<>>{});
   };
   launch_with_ghosts(matrices_.mesh().domain(), x.owned(), launch_on, x);
 }

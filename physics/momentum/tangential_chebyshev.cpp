@@ -54,7 +54,7 @@ struct StartedOnFace {
   }
 };
 
-/// What a step adds to x. A call a row would send vectors through memory.
+/// What a step adds to x, given K x.
 template <class T, class Rows>
 struct ChebyshevChange {
   Rows faces_of;
@@ -64,8 +64,10 @@ struct ChebyshevChange {
   View<Face, const float> area, inverse_diagonal;
   View<Face, const Vector4<T>> residual;
   View<Face, const Vector4<float>> normal, x, before;  // `before`: the last change
-  [[gnu::always_inline]] CURLEW_HOST_DEVICE Vector4<float> operator()(Id<Face> f) const {
-    const Vector4<float> image = free_tangential_part(row_times(faces_of, viscous, x, f), hold[f], normal[f]);
+  CURLEW_HOST_DEVICE Vector4<float> gather(Id<Face> f) const { return row_times(faces_of, viscous, x, f); }
+  [[gnu::always_inline]] CURLEW_HOST_DEVICE Vector4<float> finish(Id<Face> f,
+                                                                  const Vector4<float>& sum) const {
+    const Vector4<float> image = free_tangential_part(sum, hold[f], normal[f]);
     const Vector4<float> rest = Real(area[f]) * in_single(residual[f]) - image;
     return Real(coefficients.momentum) * before[f] + Real(coefficients.gain * inverse_diagonal[f]) * rest;
   }
@@ -75,8 +77,9 @@ template <class Change>
 struct ChebyshevStepOnFace {
   Change change;
   View<Face, Vector4<float>> step, next;
-  CURLEW_HOST_DEVICE void operator()(Id<Face> f) const {
-    const Vector4<float> d = change(f);
+  CURLEW_HOST_DEVICE Vector4<float> gather(Id<Face> f) const { return change.gather(f); }
+  CURLEW_HOST_DEVICE void finish(Id<Face> f, const Vector4<float>& sum) const {
+    const Vector4<float> d = change.finish(f, sum);
     step[f] = d;
     next[f] = change.x[f] + d;
   }
@@ -88,8 +91,9 @@ struct LastStepOnFace {
   Change change;
   float factor;
   View<Face, Vector4<T>> z;
-  CURLEW_HOST_DEVICE Real operator()(Id<Face> f) const {
-    const Vector4<float> last = Real(factor * change.area[f]) * (change.x[f] + change(f));
+  CURLEW_HOST_DEVICE Vector4<float> gather(Id<Face> f) const { return change.gather(f); }
+  CURLEW_HOST_DEVICE Real finish(Id<Face> f, const Vector4<float>& sum) const {
+    const Vector4<float> last = Real(factor * change.area[f]) * (change.x[f] + change.finish(f, sum));
     const Vector4<T> result = in_precision<T>(last);
     z[f] = result;
     return dot(change.residual[f], result);
@@ -153,7 +157,7 @@ TangentialChebyshev::TangentialChebyshev(const MomentumMatrices& matrices)
   };
   const FaceMatricesIn<float>& in = matrices_.in<float>();
   const auto multiply = [&](Real factor) {
-    matrices_.visit_stencil(x_, [&](Range<Face> range, auto rows, MemorySpace space) {
+    matrices_.visit_stencil(x_, LengthsIn<float>{}, [&](Range<Face> range, auto rows, MemorySpace space) {
       for_each(executor_, range,
                ScaledProductOnFace<decltype(rows)>{rows, factor, view(in.viscous, space), matrices_.hold(),
                                                    std::as_const(inverse_diagonal_).view(), in.normal.view(),
@@ -173,7 +177,7 @@ void TangentialChebyshev::apply_to(Real factor, const FaceVectors<T>& r, FaceVec
   const auto area = std::as_const(area_).view(), inverse = std::as_const(inverse_diagonal_).view();
   for_each(executor_, r.owned(), StartedOnFace<T>{steps_[0].gain, area, inverse, r.view(), x_.view()});
   for (std::size_t k = 1; k < steps_.size(); ++k) {
-    matrices_.visit_stencil(x_, [&](Range<Face> range, auto rows, MemorySpace space) {
+    matrices_.visit_stencil(x_, LengthsIn<T>{}, [&](Range<Face> range, auto rows, MemorySpace space) {
       using Change = ChebyshevChange<T, decltype(rows)>;
       // The first step is the x that it led to.
       const auto x = std::as_const(x_).view(), before = k == 1 ? x : std::as_const(step_).view();

@@ -34,7 +34,7 @@ struct VelocityOnFace {
 };
 
 /// The force on a face by inertia and friction, as a circulation and, where tangential velocities are free,
-/// what is across the normal. Returns the term of x . A x.
+/// what is across the normal. Gives the term of x . A x.
 template <class T, class Rows>
 struct ForceOnFace {
   Rows faces_of;
@@ -45,9 +45,11 @@ struct ForceOnFace {
   View<Face, const Vector4<T>> normal, velocity;
   View<Face, T> circulation;
   View<Face, Vector4<T>> tangential;
-  CURLEW_HOST_DEVICE Real operator()(Id<Face> f) const {
-    // K v and, along the normal, A M U.
-    const Vector4<T> sum = rows_times(faces_of, viscous, mass, velocity, f);
+  /// K v and, along the normal, A M U.
+  CURLEW_HOST_DEVICE Vector4<T> gather(Id<Face> f) const {
+    return rows_times(faces_of, viscous, mass, velocity, f);
+  }
+  CURLEW_HOST_DEVICE Real finish(Id<Face> f, const Vector4<T>& sum) const {
     const Vector4<T> n = normal[f], v = velocity[f];
     const T inverse = inverse_area[f], along = own_dot(sum, n), inertia = mass_factor * sum.fourth;
     circulation[f] = inverse * (inertia + viscous_factor * along);
@@ -91,9 +93,11 @@ struct ResidualOnFace {
   View<Face, const Vector4<Real>> velocity;
   View<Face, Real> circulation;
   View<Face, Vector3> tangential;
-  CURLEW_HOST_DEVICE void operator()(Id<Face> f) const {
-    // K v and M U.
-    const Vector4<Real> sum = rows_times(faces_of, viscous, mass, velocity, f);
+  /// K v and M U.
+  CURLEW_HOST_DEVICE Vector4<Real> gather(Id<Face> f) const {
+    return rows_times(faces_of, viscous, mass, velocity, f);
+  }
+  CURLEW_HOST_DEVICE void finish(Id<Face> f, const Vector4<Real>& sum) const {
     const Vector3 s = area[f], force = -viscous_factor * widened(sum);
     const Real inverse = 1 / norm(s), along = dot(force, s) * inverse * inverse;
     circulation[f] = given[f] - mass_factor * sum.fourth + along;
@@ -196,7 +200,7 @@ void StreamSystem::apply_to(const StreamVectors<T>& x, Paired<StreamVectors<T>>&
 
   detail::SumInParts sum(m.executor(), product);
   const auto set_force = [&](Range<Face> faces, detail::SumInParts* own_sum) {
-    m.mass().stencil().visit_parts(space, faces, [&](Range<Face> range, auto rows) {
+    const auto launch = [&](Range<Face> range, auto rows) {
       const ForceOnFace<T, decltype(rows)> force{rows,
                                                  view(in.mass, space),
                                                  view(in.viscous, space),
@@ -209,7 +213,8 @@ void StreamSystem::apply_to(const StreamVectors<T>& x, Paired<StreamVectors<T>>&
                                                  circulation.view(),
                                                  y.velocity.view()};
       detail::run_and_add(m.executor(), range, force, own_sum);
-    });
+    };
+    m.mass().stencil().visit_parts(space, faces, launch, LengthsIn<T>{});
   };
   set_force(velocity.owned(), product != nullptr ? &sum : nullptr);
   set_force(Range<Face>(velocity.owned().last(), velocity.size()), nullptr);

@@ -12,6 +12,7 @@
 #include "kernels/chosen_values.hpp"
 #include "kernels/field.hpp"
 #include "kernels/memory_use.hpp"
+#include "kernels/reduction.hpp"
 #include "kernels/staging.hpp"
 #include "kernels/vector_kernels.hpp"
 #include "tests/kernels/backends.hpp"
@@ -41,6 +42,46 @@ TEST(Executor, runs_a_kernel_once_for_each_entity_of_the_range) {
         const bool inside = inner.contains(Id<Cell>(static_cast<Index>(i)));
         EXPECT_EQ(result[i], inside ? values[i] * values[i] : 0.0) << executor.name() << " " << i;
       }
+    }
+  }
+}
+
+/// What a cell and the one after it have, times what the cell has.
+struct InOnePart {
+  View<Cell, const Real> x;
+  View<Cell, Real> y;
+  CURLEW_HOST_DEVICE Real operator()(Id<Cell> c) const {
+    y[c] = x[c] * (x[c] + x[Id<Cell>(c.value() + 1)]);
+    return y[c] - 1;
+  }
+};
+struct InTwo {
+  InOnePart both;
+  CURLEW_HOST_DEVICE Real gather(Id<Cell> c) const { return both.x[c] + both.x[Id<Cell>(c.value() + 1)]; }
+  CURLEW_HOST_DEVICE Real finish(Id<Cell> c, Real gathered) const {
+    both.y[c] = both.x[c] * gathered;
+    return both.y[c] - 1;
+  }
+};
+
+TEST(TwoPartKernel, does_what_one_part_does_on_every_backend) {
+  for (const Executor& executor : all_backends()) {
+    for (const Index size : {0, 1, 63, 64, 65, 2048, 2113, 100000}) {
+      const Range<Cell> range(size / 3, size);
+      std::vector<Real> values(at(size) + 1), expected(at(size), 7);
+      for (std::size_t i = 0; i < values.size(); ++i) values[i] = std::sin(static_cast<Real>(i));
+      for (std::size_t i = at(range.first()); i < expected.size(); ++i)
+        expected[i] = values[i] * (values[i] + values[i + 1]);
+      Field<Cell> x(executor, size + 1, "x", "m"), y(executor, size, "y", "m2");
+      x.copy_from_host(values);
+      const InOnePart one{std::as_const(x).view(), y.view()};
+      y.fill(7);
+      for_each(executor, range, InTwo{one});
+      EXPECT_EQ(y.to_host(), expected) << executor.name() << " " << size;
+      const Real sum_in_one = sum(executor, range, one);
+      y.fill(7);
+      EXPECT_EQ(sum(executor, range, InTwo{one}), sum_in_one) << executor.name() << " " << size;
+      EXPECT_EQ(y.to_host(), expected) << executor.name() << " " << size;
     }
   }
 }
