@@ -365,8 +365,9 @@ void FlowSimulation::advance() {
   }
   const Real before = time();
   StepControl control = control_;
-  step_ = control.next(before, flow_->courant_rate());
-  with_place([&] { report_ = flow_->advance(step_); },
+  const StepControl::Step step = control.next(before, flow_->courant_rate());
+  step_ = step.length;
+  with_place([&] { report_ = flow_->advance(step.length, step.end); },
              [&](const InputError& error) { return place_of(error, settings_); });
   control_ = control;  // not before: a step that fails has not been
   for (FlowAverage& average : averages_) {

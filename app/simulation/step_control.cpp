@@ -32,7 +32,7 @@ void EvenSteps::resume(const Moment& origin, const Moment& now) {
   if (std::abs(time_of(now.step) - now.time) > round_off_of_even_steps * time_.step) origin_ = now;
 }
 
-Real StepControl::next(Real now, Real courant_rate) {
+StepControl::Step StepControl::next(Real now, Real courant_rate) {
   Real step = time_.step;
   if (time_.courant) {
     constexpr Real unlimited = std::numeric_limits<Real>::infinity();
@@ -45,13 +45,16 @@ Real StepControl::next(Real now, Real courant_rate) {
   last_ = step;
   if (!time_.steady) {
     const Real left = time_.end - now;
-    if (left < (1 + round_off) * step) {
-      step = left;
-    } else if (left < (2 - round_off) * step) {
-      step = left / 2;
-    }
+    if (std::abs(left - step) <= round_off_of_even_steps * step) return {step, time_.end};
+    if (left < (1 + round_off) * step) return {left, time_.end};
+    if (left < (2 - round_off) * step) return {left / 2, now + left / 2};
   }
-  return step;
+  const Real end = now + step;
+  if (!time_.courant) {
+    const Real multiple = time_.start + std::round((end - time_.start) / step) * step;
+    if (std::abs(multiple - end) <= round_off_of_even_steps * step) return {step, multiple};
+  }
+  return {step, end};
 }
 
 bool StepControl::at_end(Real now) const {

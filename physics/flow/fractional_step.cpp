@@ -285,13 +285,15 @@ Real FractionalStep::extrapolated_mean_flow_force(Real time) const {
   return now_.mean_flow_force + ahead(time) * (now_.mean_flow_force - before_.mean_flow_force);
 }
 
-FlowStepReport FractionalStep::advance(Real step) {
+FlowStepReport FractionalStep::advance(Real step, Real end) {
   REQUIRE(step > 0, fmt::format("a time step must be positive, got {}", step));
+  REQUIRE(end > time_, fmt::format("a time step must go forward, from {} to {}", time_, end));
+  step_ = step;
   FlowStepReport report;
   std::optional<StartValues> start;
   begin_step();
   try {
-    next_.time = time_ + step;
+    next_.time = end;
     if (!has_history() && boundaries_.depend_on_time()) start = start_values();
     if (!has_history()) prepare_first_step(step, report);
     take_step(step, report);
@@ -311,8 +313,8 @@ FlowStepReport FractionalStep::advance(Real step) {
     restore_own(start);
     restore_with_others();
     forget_guesses();  // what was learnt may be the very thing that failed
-    throw DivergedError(fmt::format("step {} to t = {:.9g} s failed: {}; {}", steps_ + 1, time_ + step,
-                                    error.what(), where_it_fails()));
+    throw DivergedError(fmt::format("step {} to t = {:.9g} s failed: {}; {}", steps_ + 1, end, error.what(),
+                                    where_it_fails()));
   } catch (...) {  // an expression without a value, on this rank perhaps alone
     restore_own(start);
     if (mesh_.domain().communicator().ranks() == 1) restore_with_others();

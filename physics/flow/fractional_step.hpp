@@ -20,7 +20,8 @@ class FractionalStep : public IncompressibleFlow {
   FlowStepReport start(std::span<const Real> flux, Real time) override;
   FlowState state() const override;
   void resume(const FlowState& state) override;
-  FlowStepReport advance(Real step) override;
+  using IncompressibleFlow::advance;
+  FlowStepReport advance(Real step, Real end) override;
 
   Real time() const override { return time_; }
   std::int64_t steps() const override { return steps_; }
@@ -89,7 +90,7 @@ class FractionalStep : public IncompressibleFlow {
   static void add(FlowStepReport& report, const std::string& solve, const SolveReport& result);
   bool has_history() const { return steps_ > 0; }
   /// Length of the present step over that of the last one; 0 in the first.
-  Real step_ratio() const { return has_history() ? (next_.time - time_) / last_step_ : 0; }
+  Real step_ratio() const { return has_history() ? step_ / last_step_ : 0; }
 
   Executor executor_;
   const Mesh& mesh_;
@@ -202,6 +203,7 @@ class FractionalStep : public IncompressibleFlow {
 
   Real volume_ = 0;                // of the domain [m3]
   Real time_ = 0, last_step_ = 0;  // [s]
+  Real step_ = 0;  // while it is taken; not the difference of two times, which rounding changes [s]
   std::int64_t steps_ = 0;
   Real mean_flow_force_ = 0;                               // at the present time [m/s2]
   Real kinetic_energy_ = 0, previous_kinetic_energy_ = 0;  // 1/2 U . M U [m5/s2]

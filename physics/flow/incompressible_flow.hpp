@@ -44,12 +44,15 @@ class IncompressibleFlow {
   /// one that does not fit.
   virtual void resume(const FlowState& state) = 0;
 
-  /// One time step of length `step` [s]. Throws DivergedError, naming cell, coordinates and time, when a
-  /// value is not a number, and as ConjugateGradient does; and what the boundary values and body forces
-  /// throw. The flow is then as it was, to the bit, but for guesses: these are forgotten where solves had
-  /// begun, so that boundary forces may differ by what their solve leaves. On several ranks it is so after a
-  /// DivergedError alone: what else is thrown, other ranks may know nothing of.
-  virtual FlowStepReport advance(Real step) = 0;
+  /// One time step of length `step` to the time `end` [s], which is time() + step but for rounding: given
+  /// from outside, so that the times of many steps do not drift. Throws DivergedError, naming cell,
+  /// coordinates and time, when a value is not a number, and as ConjugateGradient does; and what the boundary
+  /// values and body forces throw. The flow is then as it was, to the bit, but for guesses: these are
+  /// forgotten where solves had begun, so that boundary forces may differ by what their solve leaves. On
+  /// several ranks it is so after a DivergedError alone: what else is thrown, other ranks may know nothing
+  /// of.
+  virtual FlowStepReport advance(Real step, Real end) = 0;
+  FlowStepReport advance(Real step) { return advance(step, time() + step); }
 
   virtual Real time() const = 0;  ///< [s]
   virtual std::int64_t steps() const = 0;

@@ -105,8 +105,7 @@ void FractionalStep::extrapolate_convection(Real ahead, FaceVelocity& force) con
   if (share == 0 || !earlier_convection_known_ || viscosity_prevails())
     return set_linear_combination(ahead, before_.convection, -(1 + ahead), now_.convection, force);
   // What the parabola adds is (t - t^n)(t - t^n-1) c[t^n, t^n-1, t^n-2], c[] Newton's divided difference.
-  const Real step = next_.time - time_;
-  const Real factor = share * step * (step + last_step_) / (last_step_ + earlier_step_);
+  const Real factor = share * step_ * (step_ + last_step_) / (last_step_ + earlier_step_);
   const Real of_now = factor / last_step_, of_earlier = factor / earlier_step_;
   for_each(executor_, force.range(),
            ExtrapolatedForceOnFace{-(1 + ahead) - of_now, ahead + of_now + of_earlier, -of_earlier,

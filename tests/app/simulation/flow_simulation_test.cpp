@@ -35,7 +35,7 @@ class KnownFlow final : public IncompressibleFlow {
     if (state.numbers.at("speed") != speed_(state.time)) throw InputError("another flow");
     set(state.time, state.steps);
   }
-  FlowStepReport advance(Real step) override { return set(time_ + step, steps_ + 1); }
+  FlowStepReport advance(Real, Real end) override { return set(end, steps_ + 1); }
 
   Real time() const override { return time_; }
   std::int64_t steps() const override { return steps_; }

@@ -26,10 +26,12 @@ std::vector<Real> steps_of(const FlowTimeSettings& time, const std::function<Rea
   std::vector<Real> steps;
   Real now = time.start;
   while (!control.at_end(now)) {
-    steps.push_back(control.next(now, rate(now)));
-    now += steps.back();
+    const StepControl::Step step = control.next(now, rate(now));
+    EXPECT_NEAR(step.end, now + step.length, 1e-12 * std::max<Real>(1, std::abs(time.end)));
+    steps.push_back(step.length);
+    now = step.end;
   }
-  EXPECT_NEAR(now, time.end, 1e-14 * std::max<Real>(1, std::abs(time.end)));
+  EXPECT_EQ(now, time.end);
   return steps;
 }
 
@@ -88,6 +90,26 @@ TEST(StepControl, fixed_steps_fill_the_run) {
   EXPECT_EQ(steps_of(fixed(1000, 0.001), any).size(), 1000000u);
 }
 
+TEST(StepControl, fixed_steps_lead_to_multiples_of_one_length) {
+  for (const Real start : {0., 2.5}) {
+    FlowTimeSettings time = fixed(start + 30, 0.01);
+    time.start = start;
+    StepControl control(time);
+    Real now = start;
+    for (int k = 1; k < 3000; ++k) {
+      const StepControl::Step step = control.next(now, 1);
+      ASSERT_EQ(step.length, 0.01) << k;
+      ASSERT_EQ(step.end, start + k * 0.01) << k;
+      now = step.end;
+    }
+    const StepControl::Step last = control.next(now, 1);
+    EXPECT_EQ(last.length, 0.01);
+    EXPECT_EQ(last.end, time.end);
+  }
+  // A run that goes on with another length need not be at a multiple of it.
+  EXPECT_EQ(StepControl(fixed(3, 0.01)).next(0.123456, 1).end, 0.123456 + 0.01);
+}
+
 TEST(StepControl, the_last_two_steps_share_what_is_left) {
   EXPECT_THAT(steps_of(fixed(1, 0.3), any),
               ElementsAre(0.3, 0.3, DoubleNear(0.2, 1e-15), DoubleNear(0.2, 1e-15)));
@@ -101,21 +123,21 @@ TEST(StepControl, follows_the_courant_number_within_its_limits) {
   time.courant = 0.5;
   time.max_step = 2;
   StepControl control(time);
-  EXPECT_EQ(control.next(0, 1), 0.5);
-  EXPECT_DOUBLE_EQ(control.next(1, 0.01), 0.5 * 1.2);        // grows by a fifth at most
-  EXPECT_DOUBLE_EQ(control.next(2, 0.01), 0.5 * 1.2 * 1.2);  // from step to step
-  EXPECT_DOUBLE_EQ(control.next(3, 10), 0.05);               // shrinks at once
+  EXPECT_EQ(control.next(0, 1).length, 0.5);
+  EXPECT_DOUBLE_EQ(control.next(1, 0.01).length, 0.5 * 1.2);        // grows by a fifth at most
+  EXPECT_DOUBLE_EQ(control.next(2, 0.01).length, 0.5 * 1.2 * 1.2);  // from step to step
+  EXPECT_DOUBLE_EQ(control.next(3, 10).length, 0.05);               // shrinks at once
   control.resume(10);
-  EXPECT_EQ(control.next(4, 0.001), 2);  // not above max_step
-  EXPECT_EQ(StepControl(time).next(0, 0), 2) << "a fluid at rest";
+  EXPECT_EQ(control.next(4, 0.001).length, 2);  // not above max_step
+  EXPECT_EQ(StepControl(time).next(0, 0).length, 2) << "a fluid at rest";
 }
 
 TEST(StepControl, a_first_step_is_a_limit_to_the_first_step) {
   FlowTimeSettings time = fixed(100, 0.01);
   time.courant = 0.5;
   StepControl control(time);
-  EXPECT_EQ(control.next(0, 0), 0.01);
-  EXPECT_DOUBLE_EQ(control.next(0.01, 0), 0.012);
+  EXPECT_EQ(control.next(0, 0).length, 0.01);
+  EXPECT_DOUBLE_EQ(control.next(0.01, 0).length, 0.012);
 }
 
 TEST(StepControl, courant_steps_end_at_the_end_without_a_sliver) {
@@ -136,9 +158,10 @@ TEST(StepControl, goes_on_as_if_there_had_been_no_restart) {
   for (int k = 0; k < 20 && !whole.at_end(now); ++k) {
     StepControl restarted(time);
     restarted.resume(whole.last());
-    const Real step = whole.next(now, rate(now));
-    EXPECT_EQ(restarted.next(now, rate(now)), step) << k;
-    now += step;
+    const StepControl::Step step = whole.next(now, rate(now)), again = restarted.next(now, rate(now));
+    EXPECT_EQ(again.length, step.length) << k;
+    EXPECT_EQ(again.end, step.end) << k;
+    now = step.end;
   }
 }
 
@@ -146,7 +169,7 @@ TEST(StepControl, a_steady_run_has_no_end) {
   FlowTimeSettings time = fixed(0, 0.5);
   time.steady = true;
   StepControl control(time);
-  EXPECT_EQ(control.next(1e6, 1), 0.5);
+  EXPECT_EQ(control.next(1e6, 1).length, 0.5);
   EXPECT_FALSE(control.at_end(1e6));
 }
 

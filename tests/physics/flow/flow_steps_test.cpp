@@ -435,6 +435,16 @@ TEST(FlowStep, takes_the_same_bits_on_every_backend) {
   }
 }
 
+TEST_F(DrivenBox, a_step_ends_at_the_time_that_it_is_told) {
+  ClassicalFractionalStep flow(Executor::serial(), mesh_, settings(FlowScheme::Sbdf2));
+  flow.start(*uniform_vector({}), 0);
+  const Real end = std::nextafter(0.03, 1);
+  flow.advance(0.03, end);
+  EXPECT_EQ(flow.time(), end);
+  EXPECT_THROW(flow.advance(0.03, end), Error);
+  EXPECT_EQ(flow.steps(), 1);
+}
+
 TEST_F(DrivenBox, a_step_that_fails_names_the_place_and_leaves_the_last_good_state) {
   for (const auto& [name, scheme] : schemes()) {
     FlowSettings with = settings(scheme);
