@@ -7,10 +7,10 @@
 
 namespace curlew {
 
-/// A kernel in two parts: `gather(i)`, the sum over a row of neighbours, and `finish(i, gathered)`, what is
-/// made of it. A GPU's thread does one after the other. A processor gathers for some entities first and then
-/// finishes them: each of the two loops has its numbers in registers, and the sums of several rows are formed
-/// side by side (docs/kernels.md).
+/// A kernel in two parts: `gather(i)`, most often the sum over a row of neighbours, and `finish(i,
+/// gathered)`, what is made of it. A GPU's thread does one after the other. A processor gathers for some
+/// entities first and then finishes them: each of the two loops has its numbers in registers, and the sums of
+/// several rows are formed side by side (docs/kernels.md).
 template <class Kernel, class E>
 concept InTwoParts = requires(const Kernel& kernel, Id<E> i) {
   kernel.finish(i, kernel.gather(i));

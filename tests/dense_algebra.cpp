@@ -13,6 +13,11 @@ MatrixXd inverse(const MatrixXd& a) {
   return a.inverse();
 }
 
+MatrixXd pseudo_inverse(const MatrixXd& a) {
+  if (a.size() == 0) return MatrixXd(a.cols(), a.rows());
+  return a.completeOrthogonalDecomposition().pseudoInverse();
+}
+
 MatrixXd solved(const MatrixXd& symmetric, const MatrixXd& b) {
   return symmetric.ldlt().solve(b);
 }

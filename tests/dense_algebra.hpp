@@ -9,6 +9,8 @@ namespace curlew {
 
 /// A⁻¹.
 Eigen::MatrixXd inverse(const Eigen::MatrixXd& a);
+/// A⁺, with which A⁺ b is the shortest of all x that come nearest to A x = b.
+Eigen::MatrixXd pseudo_inverse(const Eigen::MatrixXd& a);
 /// A⁻¹ B of a symmetric positive definite or semidefinite A, by LDLᵀ.
 Eigen::MatrixXd solved(const Eigen::MatrixXd& symmetric, const Eigen::MatrixXd& b);
 /// L of a symmetric positive definite A = L Lᵀ.

@@ -190,7 +190,7 @@ TEST_P(Projection, fluxes_of_the_mass_are_those_of_the_dense_saddle_point) {
 }
 
 TEST(ProjectionByMass, takes_the_same_iterations_and_bits_on_every_backend) {
-  RawMesh raw = make_box(CellType::Tetrahedron, {5, 4, 4});
+  RawMesh raw = make_box(CellType::Tetrahedron, {3, 3, 3});
   distort(raw, 0.03);
   const Mesh mesh(std::move(raw));
   const Index faces = mesh.topology().faces().size();
