@@ -11,6 +11,7 @@
 #include "kernels/reduction.hpp"
 #include "mesh/where.hpp"
 #include "operators/cell_gradient.hpp"
+#include "physics/overloaded.hpp"
 
 namespace curlew {
 
@@ -120,14 +121,18 @@ void HeatLoad::find_held_nodes() {
   }
   boundary_nodes_ = ConstantArray<Index>(std::move(boundary_nodes));
   held_.copy_from_host(held_on_host_);
+  patch_load_.resize(patches);
+  patch_places_.resize(patches);
   patch_nodes_.resize(patches);
   held_share_.resize(patches);
   held_sum_.resize(patches);
   temperature_sum_.resize(patches);
   for (std::size_t p = 0; p < patches; ++p) {
     if (std::holds_alternative<Insulated>(settings_.boundaries[p])) continue;
-    for (std::size_t n = 0; n < at(held_.extent().owned); ++n) {
+    for (std::size_t n = 0; n < nodes; ++n) {
       if (area[p][n] == 0) continue;
+      patch_places_[p].push_back(place_of_node_[n]);
+      if (n >= at(held_.extent().owned)) continue;
       patch_nodes_[p].push_back(static_cast<Index>(n));
       held_share_[p].push_back(held_area[n] > 0 ? area[p][n] / held_area[n] : Real(0));
     }
@@ -198,70 +203,77 @@ bool HeatLoad::sources_vary() const {
                              [](const HeatMaterial& material) { return material.source->depends_on_time(); });
 }
 
-bool HeatLoad::depends_on_time() const {
-  const auto varies = [](const FunctionPointer& f) { return f->depends_on_time(); };
-  struct Varies {
-    decltype(varies)& f;
-    bool operator()(const Insulated&) const { return false; }
-    bool operator()(const FixedTemperature& b) const { return f(b.value); }
-    bool operator()(const HeatFlux& b) const { return f(b.value); }
-    bool operator()(const Convection& b) const { return f(b.coefficient) || f(b.ambient); }
-  };
-  return sources_vary() ||
-         std::any_of(settings_.boundaries.begin(), settings_.boundaries.end(),
-                     [&](const HeatBoundary& boundary) { return std::visit(Varies{varies}, boundary); });
-}
-
-/// Whether the matrix of a step changes in time, but for the step's length.
-bool HeatLoad::convection_varies() const {
-  return std::any_of(settings_.boundaries.begin(), settings_.boundaries.end(), [](const HeatBoundary& b) {
-    const auto* convection = std::get_if<Convection>(&b);
-    return convection != nullptr && convection->coefficient->depends_on_time();
-  });
-}
-
 bool HeatLoad::update(Real time) {
-  if (updated_ && !depends_on_time()) return false;
-  const std::size_t nodes = boundary_nodes_.size();
-  std::optional<Sources> new_sources;
-  if (!updated_ || sources_vary()) new_sources = sources_at(time);
-  const Sources& sources = new_sources ? *new_sources : sources_;
-  Values now{{}, std::vector<Real>(nodes, 0), {}};
-  for (const Index n : boundary_nodes_.host()) now.load.push_back(sources.load[at(n)]);
-  std::vector<Real> held_sum(nodes, 0), held_area(nodes, 0);
-  for (std::size_t p = 0; p < settings_.boundaries.size(); ++p) {
-    std::vector<Real> outflows;
-    if (const auto* fixed = std::get_if<FixedTemperature>(&settings_.boundaries[p])) {
-      std::vector<Vector3> points;
-      for (const Index n : patch_nodes_[p]) points.push_back(mesh_.geometry().node_positions()[at(n)]);
-      const std::vector<Real> value = evaluate(fixed->value, points, time);
-      for (std::size_t k = 0; k < points.size(); ++k) {
-        const std::size_t place = place_of(patch_nodes_[p][k]);
-        held_sum[place] += held_share_[p][k] * value[k];
-        held_area[place] += held_share_[p][k];
-      }
-    } else if (const auto* flux = std::get_if<HeatFlux>(&settings_.boundaries[p])) {
-      outflows = add_flux(*flux, p, time, now);
-    } else if (const auto* convection = std::get_if<Convection>(&settings_.boundaries[p])) {
-      outflows = add_convection(*convection, p, time, now);
-    }
-    now.outflow.push_back(sum_of_terms(mesh_.domain().communicator(), outflows));
+  const auto varies = Overloaded{
+      [](const Insulated&) { return false; },
+      [](const FixedTemperature& fixed) { return fixed.value->depends_on_time(); },
+      [](const HeatFlux& flux) { return flux.value->depends_on_time(); },
+      [](const Convection& convection) {
+        return convection.coefficient->depends_on_time() || convection.ambient->depends_on_time();
+      },
+  };
+  // All that may fail comes first.
+  std::optional<Sources> sources;
+  if (!updated_ || sources_vary()) sources = sources_at(time);
+  std::vector<std::optional<PatchLoad>> changed(patch_load_.size());
+  for (std::size_t p = 0; p < changed.size(); ++p) {
+    const HeatBoundary& boundary = settings_.boundaries[p];
+    if (!updated_ || std::visit(varies, boundary))
+      changed[p] = std::visit([&](const auto& b) { return load_of(b, p, time); }, boundary);
   }
-  for (std::size_t k = 0; k < nodes; ++k) {
-    if (held_on_host_[at(boundary_nodes_[k])]) held_sum[k] /= held_area[k];
+  bool loads_change = sources.has_value(), convection_changes = false, temperatures_change = false;
+  for (std::size_t p = 0; p < changed.size(); ++p) {
+    if (!changed[p]) continue;
+    const HeatBoundary& boundary = settings_.boundaries[p];
+    patch_load_[p] = *std::move(changed[p]);
+    (std::holds_alternative<FixedTemperature>(boundary) ? temperatures_change : loads_change) = true;
+    const auto* convection = std::get_if<Convection>(&boundary);
+    if (convection == nullptr || (updated_ && !convection->coefficient->depends_on_time())) continue;
+    convection_changes = true;
+    // Nodes of this rank come first.
+    const auto end_of_own = patch_load_[p].convection.begin() + std::ssize(patch_nodes_[p]);
+    temperature_sum_[p]->set_weights({patch_load_[p].convection.begin(), end_of_own});
   }
-  if (new_sources) {
-    sources_ = *std::move(new_sources);
+  if (sources) {
+    sources_ = *std::move(sources);
     at_nodes_.copy_from_host(sources_.load);
   }
-  set_values_at(at_nodes_, boundary_nodes_, std::span<const Real>(now.load));
-  set_values_at(convection_, boundary_nodes_, std::span<const Real>(now.convection));
-  set_values_at(held_temperature_, boundary_nodes_, std::span<const Real>(held_sum));
-  for (std::size_t k = 0; k < nodes; ++k) convection_on_host_[at(boundary_nodes_[k])] = now.convection[k];
-  given_outflow_ = std::move(now.outflow);
-  const bool convection_changed = !updated_ || convection_varies();
+  const std::size_t nodes = boundary_nodes_.size();
+  const auto set = [&](auto& field, const std::vector<Real>& values) {
+    set_values_at(field, boundary_nodes_, std::span<const Real>(values));
+  };
+  const auto added = [&](std::vector<Real> values, auto of_patch) {
+    for (std::size_t p = 0; p < patch_load_.size(); ++p) {
+      const std::vector<Real>& more = patch_load_[p].*of_patch;
+      for (std::size_t k = 0; k < more.size(); ++k) values[at(patch_places_[p][k])] += more[k];
+    }
+    return values;
+  };
+  if (loads_change) {
+    std::vector<Real> load;
+    for (const Index n : boundary_nodes_.host()) load.push_back(sources_.load[at(n)]);
+    set(at_nodes_, added(std::move(load), &PatchLoad::load));
+  }
+  if (convection_changes) {
+    const std::vector<Real> convection = added(std::vector<Real>(nodes, 0), &PatchLoad::convection);
+    set(convection_, convection);
+    for (std::size_t k = 0; k < nodes; ++k) convection_on_host_[at(boundary_nodes_[k])] = convection[k];
+  }
+  if (temperatures_change) {
+    std::vector<Real> temperature(nodes, 0), area(nodes, 0);
+    for (std::size_t p = 0; p < patch_load_.size(); ++p) {
+      for (std::size_t k = 0; k < patch_load_[p].temperature.size(); ++k) {
+        const std::size_t place = place_of(patch_nodes_[p][k]);
+        temperature[place] += held_share_[p][k] * patch_load_[p].temperature[k];
+        area[place] += held_share_[p][k];
+      }
+    }
+    for (std::size_t k = 0; k < nodes; ++k)
+      if (held_on_host_[at(boundary_nodes_[k])]) temperature[k] /= area[k];
+    set(held_temperature_, temperature);
+  }
   updated_ = true;
-  return convection_changed;
+  return convection_changes;
 }
 
 HeatLoad::Sources HeatLoad::sources_at(Real time) const {
@@ -291,31 +303,38 @@ HeatLoad::Sources HeatLoad::sources_at(Real time) const {
   return sources;
 }
 
-/// Adds what enters through a patch to the load; returns the outflow of each share of this rank's faces [W].
-std::vector<Real> HeatLoad::add_flux(const HeatFlux& flux, std::size_t patch, Real time, Values& now) const {
+HeatLoad::PatchLoad HeatLoad::load_of(const FixedTemperature& fixed, std::size_t patch, Real time) const {
+  std::vector<Vector3> points;
+  for (const Index n : patch_nodes_[patch]) points.push_back(mesh_.geometry().node_positions()[at(n)]);
+  PatchLoad result;
+  result.temperature = evaluate(fixed.value, points, time);
+  return result;
+}
+
+HeatLoad::PatchLoad HeatLoad::load_of(const HeatFlux& flux, std::size_t patch, Real time) const {
   const std::vector<Id<Face>> faces = mesh_.topology().faces_of_patch(patch);
   const Range<Face> own = mesh_.domain().halo<Face>().owned();
   const std::vector<Real> value = evaluate(flux.value, centroids_of(mesh_, faces), time);
-  std::vector<Real> outflows;
+  std::vector<Real> load(boundary_nodes_.size(), 0), outflows;
   for (std::size_t k = 0; k < faces.size(); ++k) {
     visit_face_shares(mesh_, faces[k], [&](Id<Node> n, Real share) {
-      now.load[place_of(n.value())] += value[k] * share;
+      load[place_of(n.value())] += value[k] * share;
       if (own.contains(faces[k])) outflows.push_back(-value[k] * share);
     });
   }
-  return outflows;
+  PatchLoad result;
+  for (const Index place : patch_places_[patch]) result.load.push_back(load[at(place)]);
+  result.outflow = sum_of_terms(mesh_.domain().communicator(), outflows);
+  return result;
 }
 
-/// The same for convection, as far as it does not depend on temperatures, of which the rest becomes the
-/// patch's temperature sum.
-std::vector<Real> HeatLoad::add_convection(const Convection& convection, std::size_t patch, Real time,
-                                           Values& now) const {
+HeatLoad::PatchLoad HeatLoad::load_of(const Convection& convection, std::size_t patch, Real time) const {
   const std::vector<Id<Face>> faces = mesh_.topology().faces_of_patch(patch);
   const Range<Face> own = mesh_.domain().halo<Face>().owned();
   const std::vector<Vector3> points = centroids_of(mesh_, faces);
   const std::vector<Real> coefficient = evaluate(convection.coefficient, points, time);
   const std::vector<Real> ambient = evaluate(convection.ambient, points, time);
-  std::vector<Real> coupling(now.load.size(), 0), outflows;
+  std::vector<Real> load(boundary_nodes_.size(), 0), coupling(load), outflows;
   for (std::size_t k = 0; k < faces.size(); ++k) {
     if (coefficient[k] < 0) {
       convection.coefficient->refuse(fmt::format(
@@ -324,20 +343,23 @@ std::vector<Real> HeatLoad::add_convection(const Convection& convection, std::si
     }
     visit_face_shares(mesh_, faces[k], [&](Id<Node> n, Real share) {
       coupling[place_of(n.value())] += coefficient[k] * share;
-      now.load[place_of(n.value())] += coefficient[k] * share * ambient[k];
+      load[place_of(n.value())] += coefficient[k] * share * ambient[k];
       if (own.contains(faces[k])) outflows.push_back(-coefficient[k] * share * ambient[k]);
     });
   }
-  std::vector<Real> weights;
-  for (const Index n : patch_nodes_[patch]) weights.push_back(coupling[place_of(n)]);
-  temperature_sum_[patch]->set_weights(weights);
-  for (std::size_t k = 0; k < coupling.size(); ++k) now.convection[k] += coupling[k];
-  return outflows;
+  PatchLoad result;
+  for (const Index place : patch_places_[patch]) {
+    result.load.push_back(load[at(place)]);
+    result.convection.push_back(coupling[at(place)]);
+  }
+  result.outflow = sum_of_terms(mesh_.domain().communicator(), outflows);
+  return result;
 }
 
 std::vector<Real> HeatLoad::outflows(const PrimalCochain<Node>& temperature) const {
-  std::vector<Real> outflows = given_outflow_;
-  for (std::size_t p = 0; p < outflows.size(); ++p) {
+  std::vector<Real> outflows;
+  for (std::size_t p = 0; p < patch_load_.size(); ++p) {
+    outflows.push_back(patch_load_[p].outflow);
     if (temperature_sum_[p]) outflows[p] += (*temperature_sum_[p])(temperature);
   }
   return outflows;

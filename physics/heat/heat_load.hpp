@@ -48,10 +48,11 @@ class HeatLoad {
  private:
   /// A linear function of node values: a sum of values with weights, on the executor.
   class WeightedSum;
-  /// What update() gathers on the host.
-  struct Values {
-    std::vector<Real> load, convection;  // of each of boundary_nodes_
-    std::vector<Real> outflow;           // through each patch, whatever the temperatures
+  /// What a patch does.
+  struct PatchLoad {
+    std::vector<Real> load, convection;  // of each of its patch_places_ [W], [W/K]
+    std::vector<Real> temperature;       // where it is given, of each of its patch_nodes_ [K]
+    Real outflow = 0;                    // whatever the temperatures [W]
   };
 
   /// What the sources do.
@@ -61,15 +62,14 @@ class HeatLoad {
   };
 
   bool sources_vary() const;
-  bool depends_on_time() const;
-  bool convection_varies() const;
   void find_held_nodes();
   std::size_t place_of(Index node) const { return static_cast<std::size_t>(place_of_node_[at(node)]); }
   void divide_shared_nodes();
   Sources sources_at(Real time) const;
-  std::vector<Real> add_flux(const HeatFlux& flux, std::size_t patch, Real time, Values& now) const;
-  std::vector<Real> add_convection(const Convection& convection, std::size_t patch, Real time,
-                                   Values& now) const;
+  PatchLoad load_of(const Insulated&, std::size_t, Real) const { return {}; }
+  PatchLoad load_of(const FixedTemperature& fixed, std::size_t patch, Real time) const;
+  PatchLoad load_of(const HeatFlux& flux, std::size_t patch, Real time) const;
+  PatchLoad load_of(const Convection& convection, std::size_t patch, Real time) const;
 
   Executor executor_;
   const Mesh& mesh_;
@@ -81,12 +81,13 @@ class HeatLoad {
   DualCochain<Node> at_nodes_;
   std::vector<std::uint8_t> held_on_host_;
   std::vector<Real> convection_on_host_;
-  std::vector<Real> given_outflow_;  // through each patch, whatever the temperatures [W]
   Sources sources_;
+  std::vector<PatchLoad> patch_load_;
 
   ConstantArray<Index> boundary_nodes_;  // of patches that are not insulated, those of other ranks too
   std::vector<Index> place_of_node_;     // of each node among these; -1 elsewhere
-  std::vector<std::vector<Index>> patch_nodes_;         // own nodes of each patch that is not insulated
+  std::vector<std::vector<Index>> patch_places_;        // of each patch that is not insulated, among these
+  std::vector<std::vector<Index>> patch_nodes_;         // own nodes of the same
   std::vector<std::vector<Real>> held_share_;           // of each of them in patches of given temperature
   std::vector<std::unique_ptr<WeightedSum>> held_sum_;  // of the same, on the executor; else null
   /// What else leaves through a patch with the temperature: convection, or what a patch of given temperature

@@ -485,25 +485,49 @@ TEST(HeatDiffusion, cools_the_centre_of_a_plane_wall_as_the_series_solution_says
   }
 }
 
+// Values that stay as they are are not evaluated anew: each function may be one that changes in time or not.
 TEST(HeatLoad, sends_a_device_what_changes_at_the_nodes_of_patches_and_no_more) {
   const Mesh mesh(make_box(CellType::Hexahedron, {12, 12, 12}));
-  HeatSettings settings = settings_for(mesh, material(2, 3, constant(5)), Insulated{});
-  set_boundary(settings, mesh, "left", FixedTemperature{analytic([](Vector3 x, Real t) { return x.y + t; })});
-  set_boundary(settings, mesh, "right", HeatFlux{analytic([](Vector3 x, Real t) { return x.z * t; })});
-  set_boundary(settings, mesh, "top", Convection{constant(4), analytic([](Vector3, Real t) { return t; })});
-  HeatLoad load(Executor::debug_device(), mesh, settings), on_host(Executor::serial(), mesh, settings);
-  load.update(0);
-  const std::size_t before = debug_device_copies().to_device;
-  load.update(1);
   const std::size_t side = 13 * 13, of_patches = 3 * side - 2 * 13;
-  // Load, convection and temperature of nodes, and what the outflow by convection is weighed with.
-  EXPECT_EQ(debug_device_copies().to_device - before, (3 * of_patches + side) * sizeof(Real));
-  on_host.update(0);
-  on_host.update(1);
-  EXPECT_EQ(load.at_nodes().to_host(), on_host.at_nodes().to_host());
-  EXPECT_EQ(load.convection().to_host(), on_host.convection().to_host());
-  EXPECT_EQ(load.convection().to_host(), load.convection_on_host());
-  EXPECT_EQ(load.held_temperature().to_host(), on_host.held_temperature().to_host());
+  enum What { Temperature = 1, Flux = 2, Coefficient = 4, Ambient = 8 };
+  struct Case {
+    int changes;
+    std::size_t sent;  // temperatures; loads; convection and what the outflow by it is weighed with
+  };
+  for (const Case& c :
+       {Case{Temperature, of_patches}, Case{Flux, of_patches}, Case{Ambient, of_patches},
+        Case{Coefficient, 2 * of_patches + side}, Case{Temperature | Ambient, 2 * of_patches},
+        Case{Temperature | Flux | Coefficient | Ambient, 3 * of_patches + side}, Case{0, 0}}) {
+    const auto function = [&](What what, std::function<Real(Vector3, Real)> f) -> FunctionPointer {
+      if ((c.changes & what) != 0) return analytic(f);
+      return std::make_shared<SteadyFunction>([f](Vector3 x, Real) { return f(x, 1); });
+    };
+    HeatSettings settings = settings_for(mesh, material(2, 3, constant(5)), Insulated{});
+    set_boundary(settings, mesh, "left",
+                 FixedTemperature{function(Temperature, [](Vector3 x, Real t) { return x.y + t; })});
+    set_boundary(settings, mesh, "right",
+                 HeatFlux{function(Flux, [](Vector3 x, Real t) { return x.z * t; })});
+    set_boundary(settings, mesh, "top",
+                 Convection{function(Coefficient, [](Vector3 x, Real t) { return 4 + x.x * t; }),
+                            function(Ambient, [](Vector3, Real t) { return t; })});
+    HeatLoad load(Executor::debug_device(), mesh, settings), at_once(Executor::serial(), mesh, settings);
+    load.update(0);
+    const std::size_t before = debug_device_copies().to_device;
+    EXPECT_EQ(load.update(1), (c.changes & Coefficient) != 0);
+    EXPECT_EQ(debug_device_copies().to_device - before, c.sent * sizeof(Real)) << c.changes;
+    at_once.update(1);
+    EXPECT_EQ(load.at_nodes().to_host(), at_once.at_nodes().to_host()) << c.changes;
+    EXPECT_EQ(load.convection().to_host(), at_once.convection().to_host()) << c.changes;
+    EXPECT_EQ(load.convection().to_host(), load.convection_on_host()) << c.changes;
+    EXPECT_EQ(load.held_temperature().to_host(), at_once.held_temperature().to_host()) << c.changes;
+    PrimalCochain<Node> on_device(Executor::debug_device(), load.held().extent(), "temperature", "K"),
+        on_host(Executor::serial(), load.held().extent(), "temperature", "K");
+    std::vector<Real> temperature(at(on_host.size()));
+    for (std::size_t n = 0; n < temperature.size(); ++n) temperature[n] = static_cast<Real>(n % 7);
+    on_device.copy_from_host(temperature);
+    on_host.copy_from_host(temperature);
+    EXPECT_EQ(load.outflows(on_device), at_once.outflows(on_host)) << c.changes;
+  }
 }
 
 }  // namespace
