@@ -17,6 +17,8 @@
 
 namespace curlew {
 
+inline constexpr Index threads_per_warp = 32;  ///< of a GPU: those that run in step
+
 #if defined(CURLEW_CUDA)
 namespace detail {
 

@@ -4,7 +4,12 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <memory>
+#include <mutex>
+#include <span>
 #include <string>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "kernels/error.hpp"
@@ -34,22 +39,56 @@ CURLEW_HOST_DEVICE constexpr Real sign(Index entry) {
 }
 }  // namespace incidence_entry
 
-/// Where row i of a table starts. Rows of equal length need no offsets; a table whose first rows have one
-/// length and the others another (faces: two cells inside, one on the boundary) needs none either.
+/// Rows that a GPU has in a slice. Tables between entities of one kind are those of matrices, whose rows are
+/// long: there a GPU has the first entries of 32 rows side by side, then the second ones, and so on as far as
+/// the longest of them goes, so that threads with neighbouring rows read neighbouring places (Monakov,
+/// Lokhmotov & Avetisyan, HiPEAC 2010). Other tables have their rows one after the other, as all have them on
+/// the host.
+template <class From, class To>
+inline constexpr Index rows_per_slice_on_gpu = std::is_same_v<From, To> ? 32 : 1;
+
+/// From an entry of a row to the next one, in the memory of whoever runs this.
+template <class From, class To>
+CURLEW_HOST_DEVICE constexpr Index entry_stride() {
+#if defined(__CUDA_ARCH__)
+  return rows_per_slice_on_gpu<From, To>;
+#else
+  return 1;
+#endif
+}
+
+/// Where rows of a table start and end. Rows of equal length need no offsets; a table whose first rows have
+/// one length and the others another (faces: two cells inside, one on the boundary) needs none either.
+/// `stride`: see entry_stride; above one a table is in slices of so many rows.
 class RowLayout {
  public:
   RowLayout() = default;
+  template <Index stride = 1>
   CURLEW_HOST_DEVICE Index start(Index row) const {
-    if (starts_ != nullptr) return starts_[row];
-    return row <= head_rows_ ? row * head_length_
-                             : head_rows_ * head_length_ + (row - head_rows_) * tail_length_;
+    if constexpr (stride > 1) {
+      return starts_[row / stride] + row % stride;
+    } else {
+      if (starts_ != nullptr) return starts_[row];
+      return row <= head_rows_ ? row * head_length_
+                               : head_rows_ * head_length_ + (row - head_rows_) * tail_length_;
+    }
+  }
+  template <Index stride = 1>
+  CURLEW_HOST_DEVICE Index end(Index row) const {
+    if constexpr (stride > 1) {
+      const Index of_two = row < head_rows_ ? head_length_ : tail_length_;
+      return start<stride>(row) + stride * (lengths_ != nullptr ? lengths_[row] : of_two);
+    } else {
+      return start(row + 1);
+    }
   }
 
  private:
   template <class, class>
   friend class IncidenceTable;
 
-  const Index* starts_ = nullptr;
+  const Index* starts_ = nullptr;   // of rows, or of slices
+  const Index* lengths_ = nullptr;  // of rows that are in slices
   Index head_rows_ = 0, head_length_ = 0, tail_length_ = 0;
 };
 
@@ -72,7 +111,7 @@ class Incidence {
       return {Id<To>(incidence_entry::index(*entry_)), incidence_entry::sign(*entry_)};
     }
     CURLEW_HOST_DEVICE Iterator& operator++() {
-      ++entry_;
+      entry_ += entry_stride<From, To>();
       return *this;
     }
     friend CURLEW_HOST_DEVICE bool operator!=(Iterator a, Iterator b) { return a.entry_ != b.entry_; }
@@ -85,8 +124,12 @@ class Incidence {
     CURLEW_HOST_DEVICE Row(const Index* first, const Index* last) : first_(first), last_(last) {}
     CURLEW_HOST_DEVICE Iterator begin() const { return Iterator(first_); }
     CURLEW_HOST_DEVICE Iterator end() const { return Iterator(last_); }
-    CURLEW_HOST_DEVICE Index size() const { return static_cast<Index>(last_ - first_); }
-    CURLEW_HOST_DEVICE Entry operator[](Index k) const { return *Iterator(first_ + k); }
+    CURLEW_HOST_DEVICE Index size() const {
+      return static_cast<Index>(last_ - first_) / entry_stride<From, To>();
+    }
+    CURLEW_HOST_DEVICE Entry operator[](Index k) const {
+      return *Iterator(first_ + k * entry_stride<From, To>());
+    }
 
    private:
     const Index *first_, *last_;
@@ -96,10 +139,18 @@ class Incidence {
   Incidence(RowLayout layout, const Index* entries) : layout_(layout), entries_(entries) {}
 
   CURLEW_HOST_DEVICE Row operator[](Id<From> i) const {
-    return Row(entries_ + layout_.start(i.value()), entries_ + layout_.start(i.value() + 1));
+    constexpr Index stride = entry_stride<From, To>();
+    return Row(entries_ + layout_.start<stride>(i.value()), entries_ + layout_.end<stride>(i.value()));
   }
   /// Position of the first entry of row i among all entries, for values stored entry by entry.
-  CURLEW_HOST_DEVICE Index start(Id<From> i) const { return layout_.start(i.value()); }
+  CURLEW_HOST_DEVICE Index start(Id<From> i) const {
+    return layout_.start<entry_stride<From, To>()>(i.value());
+  }
+  /// Position of the entry after that one in its row.
+  template <class Place>
+  CURLEW_HOST_DEVICE static Id<Place> next(Id<Place> place) {
+    return Id<Place>(place.value() + entry_stride<From, To>());
+  }
 
  private:
   RowLayout layout_;
@@ -114,31 +165,41 @@ class UniformIncidence {
   class Row {
    public:
     CURLEW_HOST_DEVICE explicit Row(const Index* first) : first_(first) {}
-    CURLEW_HOST_DEVICE auto begin() const { return typename Incidence<From, To>::Iterator(first_); }
-    CURLEW_HOST_DEVICE auto end() const { return typename Incidence<From, To>::Iterator(first_ + length); }
+    CURLEW_HOST_DEVICE auto begin() const { return Iterator(first_); }
+    CURLEW_HOST_DEVICE auto end() const { return Iterator(first_ + length * entry_stride<From, To>()); }
     CURLEW_HOST_DEVICE constexpr Index size() const { return length; }
     CURLEW_HOST_DEVICE SignedId<To> operator[](Index k) const {
-      return *typename Incidence<From, To>::Iterator(first_ + k);
+      return *Iterator(first_ + k * entry_stride<From, To>());
     }
 
    private:
+    using Iterator = typename Incidence<From, To>::Iterator;
     const Index* first_;
   };
 
-  /// `entries`: where row `first_row` starts, `first_entry` entries into the table.
-  UniformIncidence(const Index* entries, Index first_row, Index first_entry)
-      : entries_(entries), first_row_(first_row), first_entry_(first_entry) {}
-  CURLEW_HOST_DEVICE Row operator[](Id<From> i) const {
-    return Row(entries_ + static_cast<std::ptrdiff_t>(i.value() - first_row_) * length);
-  }
+  /// `entries`: those of the table, in which row `first_row` starts at `first_entry`. In slices that is the
+  /// first row with which one begins, and what of the rows is before it starts at `before`.
+  UniformIncidence(const Index* entries, Index first_row, Index first_entry, Index before = 0)
+      : entries_(entries), first_row_(first_row), first_entry_(first_entry), before_(before) {}
+  CURLEW_HOST_DEVICE Row operator[](Id<From> i) const { return Row(entries_ + start(i)); }
   /// Position of the first entry of row i among all entries of the table.
   CURLEW_HOST_DEVICE Index start(Id<From> i) const {
-    return first_entry_ + (i.value() - first_row_) * length;
+    constexpr Index stride = entry_stride<From, To>();
+    const Index row = i.value() - first_row_;
+    if constexpr (stride > 1) {
+      return i.value() % stride + (row < 0 ? before_ : first_entry_ + row / stride * (stride * length));
+    } else {
+      return first_entry_ + row * length;
+    }
+  }
+  template <class Place>
+  CURLEW_HOST_DEVICE static Id<Place> next(Id<Place> place) {
+    return Incidence<From, To>::next(place);
   }
 
  private:
   const Index* entries_;
-  Index first_row_, first_entry_;
+  Index first_row_, first_entry_, before_;
 };
 
 /// Lengths of rows for which kernels are compiled.
@@ -167,6 +228,46 @@ inline std::vector<Index> offsets_of(std::vector<Index> lengths) {
   return lengths;
 }
 
+/// Where a GPU finds the entries of rows that it has in slices of `width`, made when it is first asked for.
+class SlicedRows {
+ public:
+  SlicedRows(Index width, std::vector<Index> lengths) : width_(width), lengths_(std::move(lengths)) {}
+
+  /// Entries, and what fills slices up to their longest rows.
+  Index places() const { return starts()[starts().size() - 1]; }
+  const ConstantArray<Index>& lengths() const { return lengths_; }
+  /// Of slices, and after them the end. Throws InputError where there are more places than an Index counts.
+  const ConstantArray<Index>& starts() const {
+    std::call_once(counted_, [&] {
+      std::vector<Index> longest;
+      const std::span<const Index> lengths = lengths_.host();
+      for (std::size_t first = 0; first < lengths.size(); first += at(width_)) {
+        const auto slice = lengths.subspan(first, std::min(at(width_), lengths.size() - first));
+        longest.push_back(width_ * std::ranges::max(slice));
+      }
+      starts_ = ConstantArray<Index>(offsets_of(std::move(longest)));
+    });
+    return starts_;
+  }
+  /// Values of entries, which come row by row, in their places; elsewhere zero.
+  template <class T>
+  std::vector<T> arranged(std::span<const T> values) const {
+    std::vector<T> result(at(places()), T{});
+    std::size_t entry = 0;
+    for (std::size_t row = 0; row < lengths_.size(); ++row) {
+      const std::size_t start = at(starts()[row / at(width_)]) + row % at(width_);
+      for (Index k = 0; k < lengths_[row]; ++k) result[start + at(k * width_)] = values[entry++];
+    }
+    return result;
+  }
+
+ private:
+  Index width_;
+  ConstantArray<Index> lengths_;
+  mutable std::once_flag counted_;
+  mutable ConstantArray<Index> starts_;
+};
+
 /// Owns a gather table; immutable. The storage layout is chosen here, invisible to kernels.
 template <class From, class To>
 class IncidenceTable {
@@ -175,10 +276,16 @@ class IncidenceTable {
   /// `starts`: rows + 1 offsets into `entries` (see incidence_entry). Throws InputError where there are more
   /// entries than an Index counts.
   IncidenceTable(std::vector<Index> starts, std::vector<Index> entries)
-      : rows_(static_cast<Index>(starts.size()) - 1), entries_(std::move(entries)) {
+      : rows_(static_cast<Index>(starts.size()) - 1) {
     REQUIRE(!starts.empty() && starts.front() == 0 &&
-                starts.back() == offset_in_table(static_cast<std::int64_t>(entries_.size())),
+                starts.back() == offset_in_table(static_cast<std::int64_t>(entries.size())),
             "an incidence table's offsets must run from 0 to the number of its entries");
+    if constexpr (slice > 1) {
+      std::vector<Index> lengths(starts.begin() + 1, starts.end());
+      for (std::size_t row = 0; row < lengths.size(); ++row) lengths[row] -= starts[row];
+      sliced_ = std::make_shared<const SlicedRows>(slice, std::move(lengths));
+    }
+    entries_ = values(std::move(entries));
     if (rows_ == 0) return;
     const auto length = [&](Index row) {
       return starts[static_cast<std::size_t>(row) + 1] - starts[static_cast<std::size_t>(row)];
@@ -211,9 +318,31 @@ class IncidenceTable {
   /// Bytes that a kernel reads to know all entries and where rows start.
   std::size_t bytes() const { return (entries_.size() + starts_.size()) * sizeof(Index); }
 
+  /// Values stored entry by entry, in the order of the table on every backend.
+  template <class T>
+  ConstantArray<T> values(std::vector<T> of_entries) const {
+    if constexpr (slice > 1) {
+      return ConstantArray<T>(std::move(of_entries), [sliced = sliced_](std::span<const T> row_by_row) {
+        return sliced->arranged(row_by_row);
+      });
+    } else {
+      return ConstantArray<T>(std::move(of_entries));
+    }
+  }
+  /// Length of such an array there.
+  std::size_t places(MemorySpace space) const {
+    return is_sliced(space) ? at(sliced_->places()) : entries_.size();
+  }
+
   Incidence<From, To> view(MemorySpace space) const {
     RowLayout layout = layout_;
-    layout.starts_ = starts_.size() > 0 ? starts_.data(space) : nullptr;
+    const bool has_offsets = starts_.size() > 0;
+    if (is_sliced(space)) {
+      layout.starts_ = sliced_->starts().data(space);
+      layout.lengths_ = has_offsets ? sliced_->lengths().data(space) : nullptr;
+    } else {
+      layout.starts_ = has_offsets ? starts_.data(space) : nullptr;
+    }
     return Incidence<From, To>(layout, entries_.data(space));
   }
   /// Calls `launch(range, rows)` for consecutive parts of `wanted` that together cover it, `rows` being the
@@ -227,8 +356,15 @@ class IncidenceTable {
       if (range.empty()) continue;
       [[maybe_unused]] const auto launched = [&]<Index compiled>() {  // of no lengths: not used
         if (part.length != compiled) return false;
-        const Index* entries = entries_.data(space) + part.first_entry;
-        launch(range, UniformIncidence<From, To, compiled>(entries, part.rows.first(), part.first_entry));
+        Index first_row = part.rows.first(), first_entry = part.first_entry, before = 0;
+        if (is_sliced(space)) {
+          const ConstantArray<Index>& starts = sliced_->starts();
+          before = starts[at(first_row / slice)];
+          first_row = (first_row + slice - 1) / slice * slice;
+          first_entry = starts[at(first_row / slice)];
+        }
+        launch(range,
+               UniformIncidence<From, To, compiled>(entries_.data(space), first_row, first_entry, before));
         return true;
       };
       if (!(launched.template operator()<lengths>() || ...)) launch(range, view(space));
@@ -246,6 +382,9 @@ class IncidenceTable {
   typename Incidence<From, To>::Row operator[](Id<From> i) const { return view(MemorySpace::Host)[i]; }
 
  private:
+  static constexpr Index slice = rows_per_slice_on_gpu<From, To>;
+  bool is_sliced(MemorySpace space) const { return slice > 1 && space == MemorySpace::Cuda && rows_ > 0; }
+
   /// Consecutive rows of one length, or of several.
   struct Part {
     static constexpr Index mixed = -1;
@@ -261,6 +400,7 @@ class IncidenceTable {
   std::vector<Part> parts_;
   ConstantArray<Index> starts_;
   ConstantArray<Index> entries_;
+  std::shared_ptr<const SlicedRows> sliced_;
 };
 
 /// The table read the other way: row `t` lists, in ascending order and with the same signs, the rows of

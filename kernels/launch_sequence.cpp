@@ -63,8 +63,8 @@ void LaunchSequence::restart(const void* kind) {
 void LaunchSequence::run(const Launches& launches) {
   const int run = runs_++;
   if (run == 0) repeats_ = false;
-  if (run == runs_before_recording) {
-    std::unique_ptr<Recording>& recording = recordings_[kind_];
+  std::unique_ptr<Recording>& recording = recordings_[kind_];
+  if (!repeats_ && (run == runs_before_recording || (run == 0 && recording != nullptr))) {
     if (recording == nullptr) recording = make_recording();
     if (recording != nullptr) {
       try {
@@ -76,7 +76,7 @@ void LaunchSequence::run(const Launches& launches) {
     }
   }
   if (repeats_) {
-    recordings_[kind_]->repeat();
+    recording->repeat();
   } else {
     launches();
   }

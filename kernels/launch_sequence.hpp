@@ -32,12 +32,12 @@ class LaunchSequence {
   /// From here on the launches may be other ones. `kind`: what those of one kind have in common, mostly other
   /// arguments to the same kernels; each has a recording of its own, which is quickly changed.
   void restart(const void* kind = nullptr);
-  /// Makes the launches that `launches` asks for, the same each time since `restart`. The first times they
-  /// are made one by one: what memory they need is there and sent then, and to record what is repeated once
-  /// or twice costs more than it saves. Then they are recorded. Where something among them cannot be, they go
-  /// on one by one.
+  /// Makes the launches that `launches` asks for, the same each time since `restart`. The first ones of a
+  /// kind are made one by one, so that what memory they need is there and sent; all others are recorded,
+  /// since that takes the host less time than to make them (docs/trials.md). Where something among them
+  /// cannot be recorded, they go on one by one.
   void run(const Launches& launches);
-  static constexpr int runs_before_recording = 3;
+  static constexpr int runs_before_recording = 1;
   /// Whether the last run repeated what was recorded.
   bool repeats() const { return repeats_; }
 

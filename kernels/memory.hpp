@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -76,31 +77,46 @@ template <class T>
 class ConstantArray {
  public:
   ConstantArray() : ConstantArray(std::vector<T>{}) {}
-  explicit ConstantArray(std::vector<T> values) : storage_(std::make_shared<Storage>(std::move(values))) {}
+  /// `for_gpu`: puts the values into the order in which a GPU is to have them; none for that of the host.
+  using Arrangement = std::function<std::vector<T>(std::span<const T>)>;
+  explicit ConstantArray(std::vector<T> values, Arrangement for_gpu = {})
+      : storage_(std::make_shared<Storage>(std::move(values), std::move(for_gpu))) {}
 
   std::size_t size() const { return storage_->host.size(); }
   std::span<const T> host() const { return storage_->host; }
   const T& operator[](std::size_t i) const { return storage_->host[i]; }
   /// Pointer valid in `space` for the lifetime of this array.
   const T* data(MemorySpace space) const {
-    if (space == MemorySpace::Host) return storage_->host.data();
-    const std::lock_guard lock(storage_->mutex);
-    auto mirror = storage_->mirrors.find(space);
-    if (mirror == storage_->mirrors.end()) {
-      Buffer<T> copy(space, size());
-      copy_bytes(copy.data(), space, storage_->host.data(), MemorySpace::Host, size() * sizeof(T));
-      mirror = storage_->mirrors.emplace(space, std::move(copy)).first;
-    }
-    return mirror->second.data();
+    return space == MemorySpace::Host ? storage_->host.data() : mirror(space).data();
+  }
+  /// How many values are there: more than size() where an arrangement leaves gaps.
+  std::size_t size(MemorySpace space) const {
+    return space == MemorySpace::Host ? size() : mirror(space).size();
   }
 
  private:
   struct Storage {
-    explicit Storage(std::vector<T> values) : host(std::move(values)) {}
+    Storage(std::vector<T> values, Arrangement arrangement)
+        : host(std::move(values)), for_gpu(std::move(arrangement)) {}
     std::vector<T> host;
+    Arrangement for_gpu;
     std::map<MemorySpace, Buffer<T>> mirrors;
     std::mutex mutex;
   };
+  const Buffer<T>& mirror(MemorySpace space) const {
+    const std::lock_guard lock(storage_->mutex);
+    auto mirror = storage_->mirrors.find(space);
+    if (mirror == storage_->mirrors.end()) {
+      std::vector<T> arranged;
+      std::span<const T> values = storage_->host;
+      if (space == MemorySpace::Cuda && storage_->for_gpu) values = arranged = storage_->for_gpu(values);
+      Buffer<T> copy(space, values.size());
+      copy_bytes(copy.data(), space, values.data(), MemorySpace::Host, values.size_bytes());
+      mirror = storage_->mirrors.emplace(space, std::move(copy)).first;
+    }
+    return mirror->second;
+  }
+
   std::shared_ptr<Storage> storage_;
 };
 

@@ -15,19 +15,19 @@
 
 namespace curlew {
 
-/// Reductions go over chunks of at most 2048 entities, and over what these gave in the same way until one is
-/// left.
+/// Reductions go over chunks of entities, and over what these gave in the same way until one is left.
 namespace reduction_shape {
-constexpr Index chunk = 2048;
-constexpr Index lanes = 256;  ///< threads that share a chunk where many do
+constexpr Index chunk = 2048;  ///< entities at most
+constexpr Index lanes = 256;   ///< a device's threads that share a chunk
+/// Terms that each of these threads takes: of more a device would work on too few chunks at a time, of fewer
+/// it would do little but bring together what its threads have (docs/trials.md).
+constexpr Index terms_a_lane = 4;
 constexpr Index chunks(Index terms, Index in_a_chunk = chunk) {
   return (terms + in_a_chunk - 1) / in_a_chunk;
 }
-/// How many of so many terms make a chunk in that memory: of few a device takes less at a time, as it works
-/// on a thousand chunks at once and waits for memory where there are not as many.
-constexpr Index in_a_chunk(MemorySpace space, Index terms) {
-  constexpr Index few = 2048 * chunk, small = 2 * lanes;
-  return space == MemorySpace::Host || terms > few ? chunk : small;
+/// How many terms make a chunk in that memory.
+constexpr Index in_a_chunk(MemorySpace space) {
+  return space == MemorySpace::Host ? chunk : terms_a_lane * lanes;
 }
 }  // namespace reduction_shape
 
@@ -43,63 +43,109 @@ inline constexpr Index work_per_entity<detail::Chunk> = reduction_shape::chunk;
 namespace detail {
 
 #if defined(__CUDACC__)
-/// The binned sum of `term(k)` for k in [0, count), at most a chunk: the work of a block of `lanes` threads.
-template <class Term>
+/// The value of another thread of the warp, whose number has other bits where `turned` has ones.
+template <class T>
+__device__ T value_across(T value, Index turned) {
+  static_assert(std::is_trivially_copyable_v<T> && sizeof(T) % sizeof(unsigned) == 0);
+  unsigned words[sizeof(T) / sizeof(unsigned)];
+  memcpy(words, &value, sizeof value);
+  for (unsigned& word : words) word = __shfl_xor_sync(0xffffffffu, word, turned);
+  memcpy(&value, words, sizeof value);
+  return value;
+}
+
+/// What `combine` makes of the values of all `lanes` threads of a block. For each type and way of combining
+/// once a kernel.
+template <class T, class Combine>
+class BlockReduction {
+ public:
+  __device__ BlockReduction(Index lane, T value, Combine combine) : combine_(combine) {
+    for (Index turned = threads_per_warp / 2; turned > 0; turned /= 2)
+      combine(value, value_across(value, turned));
+    alignas(T) __shared__ unsigned char memory[warps * sizeof(T)];
+    of_warp_ = reinterpret_cast<T*>(memory);
+    if (lane % threads_per_warp == 0) of_warp_[lane / threads_per_warp] = value;
+    __syncthreads();
+  }
+  /// For whoever asks.
+  __device__ T result() const {
+    T value = of_warp_[0];
+    for (Index k = 1; k < warps; ++k) combine_(value, of_warp_[k]);
+    return value;
+  }
+
+ private:
+  static constexpr Index warps = reduction_shape::lanes / threads_per_warp;
+
+  Combine combine_;
+  T* of_warp_;
+};
+
+struct KeepLarger {
+  template <class T>
+  __device__ void operator()(T& largest, T value) const {
+    if (value > largest) largest = value;
+  }
+};
+struct AddSums {
+  template <class T>
+  __device__ void operator()(T& sum, const T& part) const {
+    sum.add(part);
+  }
+};
+/// What a slicer makes of some terms.
+struct Slices {
+  std::uint64_t first = 0, second = 0, third = 0;
+  __device__ void add(const Slices& other) {
+    first += other.first;
+    second += other.second;
+    third += other.third;
+  }
+};
+
+/// The binned sum of `term(k)` for k in [0, count), at most a device's chunk: the work of a block of `lanes`
+/// threads. `of_rows`: each term takes a row of neighbours.
+template <bool of_rows, class Term>
 __device__ void binned_sum_together(Index lane, Index count, const Term& term, BinnedSum& sum) {
-  constexpr Index lanes = reduction_shape::lanes, rows = reduction_shape::chunk / lanes;
-  // The terms wait until the largest of the chunk is known, to which all are cut.
-  __shared__ Real terms[rows][lanes];
-  std::int64_t largest = 0;
-#pragma unroll 2
-  for (Index row = 0; row < rows; ++row) {
-    const Index k = row * lanes + lane;
+  constexpr Index lanes = reduction_shape::lanes, rows = reduction_shape::terms_a_lane;
+  // The terms wait until the largest of the chunk is known, to which all are cut: in registers, or, where
+  // making them takes many, in shared memory, of which more would take room from the cache (docs/trials.md).
+  Real kept[rows];
+  __shared__ Real shared[of_rows ? rows * lanes : 1];
+  std::uint32_t largest = 0;  // the upper half of its magnitude, which has the exponent
+  const auto made = [&](Index k) {
     const Real value = k < count ? Real(term(k)) : Real(0);
-    terms[row][lane] = value;
-    const std::int64_t magnitude = binning::magnitude_of(value);
-    largest = magnitude > largest ? magnitude : largest;
+    KeepLarger{}(largest, static_cast<std::uint32_t>(binning::magnitude_of(value) >> 32));
+    return value;
+  };
+  if constexpr (of_rows) {
+#pragma unroll 1
+    for (Index k = lane; k < rows * lanes; k += lanes) shared[k] = made(k);
+  } else {
+#pragma unroll
+    for (Index row = 0; row < rows; ++row) kept[row] = made(row * lanes + lane);
   }
-  __shared__ std::int64_t magnitudes[lanes];
-  magnitudes[lane] = largest;
-  for (Index width = lanes / 2; width > 0; width /= 2) {
-    __syncthreads();
-    if (lane < width && magnitudes[lane + width] > magnitudes[lane])
-      magnitudes[lane] = magnitudes[lane + width];
-  }
-  __syncthreads();
-  const binning::Slicer slicer(magnitudes[0]);
-  std::uint64_t top = 0, middle = 0, low = 0;
-#pragma unroll 2
+  largest = BlockReduction(lane, largest, KeepLarger{}).result();
+  const binning::Slicer slicer(static_cast<std::int64_t>(largest) << 32);
+  Slices slices;
+#pragma unroll
   for (Index row = 0; row < rows; ++row) {
-    if (row * lanes + lane < count) slicer.add(terms[row][lane], top, middle, low);
+    slicer.add(of_rows ? shared[row * lanes + lane] : kept[row], slices.first, slices.second, slices.third);
   }
-  __shared__ std::uint64_t tops[lanes], middles[lanes], lows[lanes];
-  tops[lane] = top;
-  middles[lane] = middle;
-  lows[lane] = low;
-  for (Index width = lanes / 2; width > 0; width /= 2) {
-    __syncthreads();
-    if (lane < width) {
-      tops[lane] += tops[lane + width];
-      middles[lane] += middles[lane + width];
-      lows[lane] += lows[lane + width];
-    }
-  }
-  if (lane == 0) sum = BinnedSum(slicer, static_cast<std::uint64_t>(count), tops[0], middles[0], lows[0]);
+  const BlockReduction all(lane, slices, AddSums{});
+  if (lane != 0) return;
+  slices = all.result();
+  // Of all terms, zeros where there are fewer.
+  sum = BinnedSum(slicer, rows * lanes, slices.first, slices.second, slices.third);
 }
 
 /// The sum of parts [first, last): the work of a block of `lanes` threads.
 __device__ inline void merged_sum_together(Index lane, View<Chunk, const BinnedSum> parts, Index first,
                                            Index last, BinnedSum& sum) {
-  constexpr Index lanes = reduction_shape::lanes;
-  alignas(BinnedSum) __shared__ unsigned char memory[lanes * sizeof(BinnedSum)];
-  auto* const of_lane = reinterpret_cast<BinnedSum*>(memory);
-  of_lane[lane] = BinnedSum();
-  for (Index k = first + lane; k < last; k += lanes) of_lane[lane].add(parts[Id<Chunk>(k)]);
-  for (Index width = lanes / 2; width > 0; width /= 2) {
-    __syncthreads();
-    if (lane < width) of_lane[lane].add(of_lane[lane + width]);
-  }
-  if (lane == 0) sum = of_lane[0];
+  BinnedSum of_lane;
+  for (Index k = first + lane; k < last; k += reduction_shape::lanes) of_lane.add(parts[Id<Chunk>(k)]);
+  const BlockReduction all(lane, of_lane, AddSums{});
+  if (lane == 0) sum = all.result();
 }
 #endif
 
@@ -143,7 +189,7 @@ struct SumOnChunk {
     const Index first = range.first() + c.value() * in_a_chunk;
     const Index left = range.last() - first;
     const Index count = left < in_a_chunk ? left : in_a_chunk;
-    binned_sum_together(
+    binned_sum_together<InTwoParts<Term, E>>(
         lane, count, [&](Index k) -> Real { return run_on_entity(term, Id<E>(first + k)); }, sums[c]);
   }
 #endif
@@ -191,7 +237,7 @@ struct SumsOnChunk {
   __device__ void together(Id<Chunk> c, Index lane) const {
     const ChunkOfSum chunk = chunks[c];
     const auto term = terms(Id<S>(chunk.sum));
-    binned_sum_together(
+    binned_sum_together<true>(
         lane, chunk.last - chunk.first, [&](Index k) -> Real { return term(Id<E>(chunk.first + k)); },
         sums[Id<Chunk>(chunk.place)]);
   }
@@ -244,22 +290,15 @@ struct MaximumOnChunk {
   }
 
 #if defined(__CUDACC__)
-  __device__ void together(Id<Chunk> c, Index k) const {
+  __device__ void together(Id<Chunk> c, Index lane) const {
     const Index first = range.first() + c.value() * reduction_shape::chunk;
     const Index left = range.last() - first;
     const Index available = left < reduction_shape::chunk ? left : reduction_shape::chunk;
-    __shared__ Real lane[lanes];
     Real largest = 0;
-    for (Index row = k; row < available; row += lanes) {
-      const Real value = term(Id<E>(first + row));
-      if (value > largest) largest = value;
-    }
-    lane[k] = largest;
-    for (Index width = lanes / 2; width > 0; width /= 2) {
-      __syncthreads();
-      if (k < width && lane[k + width] > lane[k]) lane[k] = lane[k + width];
-    }
-    if (k == 0) maxima[c] = lane[0];
+    for (Index row = lane; row < available; row += lanes)
+      KeepLarger{}(largest, Real(term(Id<E>(first + row))));
+    const BlockReduction all(lane, largest, KeepLarger{});
+    if (lane == 0) maxima[c] = all.result();
   }
 #endif
 };
@@ -302,7 +341,7 @@ BinnedSum* own_sum_of_chunks(const Executor& executor, Index chunks, const SetSu
 }
 template <class E, class Term>
 BinnedSum* own_sum(const Executor& executor, Range<E> range, const Term& term, BinnedSum* result = nullptr) {
-  const Index in_a_chunk = reduction_shape::in_a_chunk(executor.space(), range.size());
+  const Index in_a_chunk = reduction_shape::in_a_chunk(executor.space());
   const auto set_sums = [&](Range<Chunk> chunks, View<Chunk, BinnedSum> sums) {
     for_each(executor, chunks, SumOnChunk<E, Term>{term, range, in_a_chunk, sums});
   };
@@ -409,17 +448,18 @@ void sum(const Executor& executor, Range<E> range, const Term& term, BinnedSum* 
 template <class S, class E>
 SeveralSums<S, E>::SeveralSums(const Executor& executor, std::span<const Range<E>> ranges)
     : executor_(executor), sums_(executor.space(), ranges.size()) {
+  const Index in_a_chunk = reduction_shape::in_a_chunk(executor.space());
   std::vector<Index> starts{0};
   for (const Range<E> range : ranges)
-    starts.push_back(starts.back() + std::max(reduction_shape::chunks(range.size()), Index(1)));
+    starts.push_back(starts.back() + std::max(reduction_shape::chunks(range.size(), in_a_chunk), Index(1)));
   // The first chunks of all sums, then the second ones: where sums go over the same entities, what they read
   // of these is close by.
   std::vector<detail::ChunkOfSum> chunks;
   for (Index c = 0; chunks.size() < at(starts.back()); ++c) {
     for (std::size_t s = 0; s < ranges.size(); ++s) {
       if (c >= starts[s + 1] - starts[s]) continue;
-      const Index first = ranges[s].first() + c * reduction_shape::chunk;
-      const Index last = std::min(first + reduction_shape::chunk, ranges[s].last());
+      const Index first = ranges[s].first() + c * in_a_chunk;
+      const Index last = std::min(first + in_a_chunk, ranges[s].last());
       chunks.push_back({static_cast<Index>(s), first, last, starts[s] + c});
     }
   }

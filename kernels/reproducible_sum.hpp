@@ -99,21 +99,16 @@ class BinnedSum {
     }
   }
 
-  /// Exact, hence in any order. Up to 2^31 parts may come together in one sum.
+  /// Exact, hence in any order. Up to 2^31 parts may come together in one sum. Every number is named by a
+  /// place that the compiler knows, so that a GPU keeps it in a register.
   CURLEW_HOST_DEVICE void add(const BinnedSum& other) {
     if (other.top_ > top_) {
-      const std::int64_t shift = other.top_ - top_;
-      for (int i = binning::bins - 1; i >= 0; --i) {
-        high_[i] = i >= shift ? high_[i - shift] : 0;
-        low_[i] = i >= shift ? low_[i - shift] : 0;
-      }
-      top_ = other.top_;
+      BinnedSum raised;
+      raised.top_ = other.top_;
+      raised.add_lower(*this);
+      *this = raised;
     }
-    const std::int64_t shift = top_ - other.top_;
-    for (std::int64_t i = shift; i < binning::bins; ++i) {
-      high_[i] += other.high_[i - shift];
-      low_[i] += other.low_[i - shift];
-    }
+    add_lower(other);
   }
 
   /// The sum, the same whatever parts it came from; not a number where a term was infinite, not a number or
@@ -137,6 +132,18 @@ class BinnedSum {
   }
 
  private:
+  /// Adds a sum whose top bin is not above this one's.
+  CURLEW_HOST_DEVICE void add_lower(const BinnedSum& other) {
+    const std::int64_t shift = top_ - other.top_;
+    for (int from = 0; from < binning::bins; ++from) {
+      for (int to = from; to < binning::bins; ++to) {
+        if (to - from != shift) continue;
+        high_[to] += other.high_[from];
+        low_[to] += other.low_[from];
+      }
+    }
+  }
+
   std::int64_t top_ = binning::lowest_top;
   // Of each bin the number of quanta in two parts, with room for carries.
   std::int64_t high_[binning::bins] = {}, low_[binning::bins] = {};

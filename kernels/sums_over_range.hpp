@@ -58,7 +58,7 @@ struct SumOfChunksOnSum {
 /// the first reads once what the sums have in common. Bits are those of `sum`.
 template <class E, class Terms>
 void own_sums(const Executor& executor, Range<E> range, Index count, const Terms& terms, BinnedSum* results) {
-  const Index in_a_chunk = reduction_shape::in_a_chunk(executor.space(), range.size());
+  const Index in_a_chunk = reduction_shape::in_a_chunk(executor.space());
   const Index chunks = std::max(reduction_shape::chunks(range.size(), in_a_chunk), Index(1));
   constexpr std::size_t size = sizeof(BinnedSum) / sizeof(Real);
   BinnedSum* const place =

@@ -38,7 +38,7 @@ struct OutflowOfCell {
     Real sum = through_boundary(c);
     for (const auto [other, sign] : neighbours_of[c]) {
       sum += coefficient[entry] * (own - set.p[other]);
-      ++entry;
+      entry = neighbours_of.next(entry);
     }
     return set(c, sum);
   }
@@ -68,7 +68,7 @@ CellLaplacian::CellLaplacian(const Executor& executor, const Topology& topology,
   if (executor.space() == MemorySpace::Host)
     sliced_ = SlicedMatrix<Cell, Cell, Real>(starts, neighbours, std::span<const Real>(of_entry));
   neighbours_of_cell_ = IncidenceTable<Cell, Cell>(std::move(starts), std::move(neighbours));
-  coefficient_ = ConstantArray<Real>(std::move(of_entry));
+  coefficient_ = neighbours_of_cell_.values(std::move(of_entry));
   through_boundary_ = ConstantArray<Real>(std::move(through_boundary));
 }
 
@@ -81,7 +81,7 @@ void CellLaplacian::apply_on(Range<Cell> cells, const DualCochain<Cell>& p, Prim
       View<Cell, const Real>(through_boundary_.data(space), p.size()), p.view()};
   const SetOutflow set{p.view(), outflow.view()};
   const View<CellNeighbour, const Real> coefficient(coefficient_.data(space),
-                                                    static_cast<Index>(coefficient_.size()));
+                                                    static_cast<Index>(coefficient_.size(space)));
   visit_differences(executor_, sliced_, cells, p.view(), through_boundary, set,
                     OutflowOfCell{neighbours_of_cell_.view(space), coefficient, through_boundary, set},
                     product);

@@ -68,7 +68,7 @@ FaceMatrix::FaceMatrix(FaceStencil stencil, const Topology& topology, const RowO
       }
     }
   });
-  entries_ = ConstantArray<Real>(std::move(entries));
+  entries_ = stencil_.faces_of_face().values(std::move(entries));
 }
 
 std::vector<Real> FaceMatrix::diagonal() const {

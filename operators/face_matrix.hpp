@@ -48,7 +48,7 @@ class FaceMatrix {
 
   const FaceStencil& stencil() const { return stencil_; }
   View<FacePair, const Real> entries(MemorySpace space) const {
-    return View<FacePair, const Real>(entries_.data(space), static_cast<Index>(entries_.size()));
+    return View<FacePair, const Real>(entries_.data(space), static_cast<Index>(entries_.size(space)));
   }
   std::vector<Real> diagonal() const;
   /// Bytes that an application reads of it.
@@ -86,7 +86,7 @@ template <class T, class Entry, class Rows>
   Id<FacePair> pair(faces_of.start(f));
   for (const auto [g, sign] : faces_of[f]) {
     sum += entry[pair] * x[g];
-    ++pair;
+    pair = faces_of.next(pair);
   }
   return sum;
 }

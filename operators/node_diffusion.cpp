@@ -147,7 +147,7 @@ NodeDiffusion::NodeDiffusion(const Executor& executor, const Mesh& mesh, std::sp
     : executor_(executor), graph_(mesh.topology()) {
   REQUIRE(conductivity.size() == at(mesh.topology().cells().size()),
           "conductivity needs one value per cell, got " + std::to_string(conductivity.size()));
-  conductances_ = ConstantArray<Real>(pair_conductances(mesh, graph_, conductivity));
+  conductances_ = graph_.neighbours_of_node().values(pair_conductances(mesh, graph_, conductivity));
   if (executor.space() != MemorySpace::Host) return;
   const auto neighbours_of = graph_.neighbours_of_node().view(MemorySpace::Host);
   std::vector<Index> starts{0}, columns;

@@ -23,7 +23,7 @@ struct OutflowOfNode {
     Real outflow = 0;
     for (const auto [m, sign] : neighbours_of[n]) {
       outflow += conductance[pair] * (own - temperature[m]);
-      ++pair;
+      pair = neighbours_of.next(pair);
     }
     return body(n, outflow);
   }
@@ -42,8 +42,8 @@ void NodeDiffusion::visit_outflow(Range<Node> nodes, const PrimalCochain<Node>& 
   const View<Node, const Real> values = temperature.view();
   const detail::OutflowOfNode<Body> by_table{
       graph_.neighbours_of_node().view(space),
-      View<NodePair, const Real>(conductances_.data(space), static_cast<Index>(conductances_.size())), values,
-      body};
+      View<NodePair, const Real>(conductances_.data(space), static_cast<Index>(conductances_.size(space))),
+      values, body};
   visit_differences(executor_, sliced_, nodes, values, detail::NoOutflow{}, body, by_table, sum);
 }
 

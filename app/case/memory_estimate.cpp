@@ -45,22 +45,37 @@ std::size_t averages_of(const CaseSettings& settings) {
       }));
 }
 
+/// A matrix's table, with so many bytes for each of its entries besides.
+template <class E>
+std::size_t bytes_of_matrix(const IncidenceTable<E, E>& table, std::size_t of_entry, MemorySpace space) {
+  const std::size_t places = table.places(space);
+  return table.bytes() + (places - table.entries()) * sizeof(Index) + places * of_entry;
+}
+
 /// A multigrid hierarchy for a matrix of that many entries off the diagonal, which is known only when it is
 /// made. Of what was seen, on the coarser levels are up to 4 entries and 0.2 unknowns for each of the finest,
-/// and prolongations have 3 entries a row. `of_unknown`: bytes of its fields.
-std::size_t bytes_of_multigrid(std::size_t unknowns, std::size_t entries,
+/// and prolongations have 3 entries a row; in slices of a GPU about half as many more (IncidenceTable).
+/// `of_unknown`: bytes of its fields.
+std::size_t bytes_of_multigrid(std::size_t unknowns, std::size_t entries, MemorySpace space,
                                std::size_t of_unknown = 4 * rounded_number) {
-  const std::size_t of_levels = (entries + 4 * unknowns) * (sizeof(Index) + sizeof(BFloat16)),
-                    of_transfers = 6 * unknowns * (sizeof(Index) + rounded_number);
+  const std::size_t halves = space == MemorySpace::Cuda ? 3 : 2;
+  const std::size_t of_levels = (entries + 2 * halves * unknowns) * (sizeof(Index) + sizeof(BFloat16)),
+                    of_transfers = 3 * halves * unknowns * (sizeof(Index) + rounded_number);
   const std::size_t fields = unknowns * 6 / 5 * (of_unknown + rounded_number + 3 * sizeof(Index));
   return of_levels + of_transfers + fields + unknowns * number;
 }
 
-std::size_t bytes_of(const HeatCase& settings, const Mesh& mesh) {
+/// Entries of matrices between nodes.
+std::size_t node_pairs(const Topology& topology, MemorySpace space) {
+  return NodeGraph(topology).neighbours_of_node().places(space);
+}
+
+std::size_t bytes_of(const HeatCase& settings, const Mesh& mesh, MemorySpace space) {
   const NodeGraph graph(mesh.topology());
-  std::size_t tables = graph.neighbours_of_node().bytes() + count(graph.pairs()) * number;
+  std::size_t tables = bytes_of_matrix(graph.neighbours_of_node(), number, space);
   if (settings.solver.preconditioner == Preconditioning::Multigrid) {
-    tables += bytes_of_multigrid(count(mesh.topology().nodes()), count(graph.pairs()));
+    tables +=
+        bytes_of_multigrid(count(mesh.topology().nodes()), graph.neighbours_of_node().places(space), space);
   }
   // The model's fields, those of conjugate gradients and of their preconditioner; a mark per node.
   std::size_t per_node = (12 + 5 + 1) * number + 1;
@@ -86,7 +101,7 @@ bool expects_correction_between_nodes(const FlowCase& settings, const Mesh& mesh
   return 2 * std::ranges::count_if(volumes, is_reached) > std::ssize(volumes);
 }
 
-std::size_t bytes_of(const FlowCase& settings, const Mesh& mesh) {
+std::size_t bytes_of(const FlowCase& settings, const Mesh& mesh, MemorySpace space) {
   const Topology& t = mesh.topology();
   const bool exact = settings.method == FlowMethod::ExactFractionalStep;
   const std::size_t averages = averages_of(settings);
@@ -94,17 +109,16 @@ std::size_t bytes_of(const FlowCase& settings, const Mesh& mesh) {
   std::size_t tables = t.faces_of_cell().bytes() + t.cells_of_face().bytes();
   tables += t.faces_of_cell().bytes() + t.faces_of_cell().entries() * number;  // the pressure's matrix
   const FaceStencil stencil(t);                                                // momentum's two matrices
-  tables += stencil.faces_of_face().bytes();
-  tables += 2 * stencil.faces_of_face().entries() * (number + rounded_number);
+  tables += bytes_of_matrix(stencil.faces_of_face(), 2 * (number + rounded_number), space);
   const bool inverts =
       settings.flow.momentum_preconditioning != Preconditioning::None && has_only_simplices(mesh);
   if (inverts) tables += count(t.faces()) * 2 * at(t.dimension() + 1) * (sizeof(Index) + rounded_number);
   if (settings.flow.pressure_preconditioning == Preconditioning::Multigrid) {
-    tables += bytes_of_multigrid(count(t.cells()), t.faces_of_cell().entries());
+    tables += bytes_of_multigrid(count(t.cells()), t.faces_of_cell().entries(), space);
   }
   const bool reaches_far = expects_correction_between_nodes(settings, mesh);
   if (reaches_far && !exact) {
-    tables += bytes_of_multigrid(count(t.nodes()), count(NodeGraph(t).pairs()), 5 * rounded_vector);
+    tables += bytes_of_multigrid(count(t.nodes()), node_pairs(t, space), space, 5 * rounded_vector);
     tables += count(t.nodes()) * 2 * rounded_vector + count(t.faces()) * rounded_number;
     tables += 2 * t.nodes_of_face().bytes();
     tables += 126 * 126 * rounded_number;  // the inverse on the coarsest level
@@ -113,14 +127,14 @@ std::size_t bytes_of(const FlowCase& settings, const Mesh& mesh) {
   const bool by_multigrid =
       exact && settings.flow.streamfunction_preconditioning == Preconditioning::Multigrid;
   if (by_multigrid) {
-    const std::size_t pairs = count(NodeGraph(t).pairs());
+    const std::size_t pairs = node_pairs(t, space);
     const std::size_t value = t.dimension() == 2 ? rounded_number : rounded_vector;
-    tables += bytes_of_multigrid(count(t.nodes()), pairs, 5 * value) + count(t.nodes()) * 2 * value;
+    tables += bytes_of_multigrid(count(t.nodes()), pairs, space, 5 * value) + count(t.nodes()) * 2 * value;
     tables += t.nodes_of_edge().bytes() + t.edges_of_node().bytes() + count(t.edges()) * value;
-    tables += stencil.faces_of_face().entries() * rounded_number + count(t.faces()) * 2 * rounded_number;
+    tables += stencil.faces_of_face().places(space) * rounded_number + count(t.faces()) * 2 * rounded_number;
     tables += count(t.edges()) * (6 * rounded_number + 1);
     if (reaches_far) {
-      tables += bytes_of_multigrid(count(t.nodes()), pairs, 5 * value) + count(t.nodes()) * value;
+      tables += bytes_of_multigrid(count(t.nodes()), pairs, space, 5 * value) + count(t.nodes()) * value;
       tables +=
           2 * (count(t.edges()) + count(t.faces())) * rounded_number + count(t.cells()) * rounded_vector;
       tables += 126 * 126 * rounded_number;  // the inverse on the coarsest level
@@ -169,8 +183,8 @@ std::size_t bytes_of(const FlowCase& settings, const Mesh& mesh) {
 
 }  // namespace
 
-std::size_t device_bytes(const LoadedCase& loaded) {
-  return std::visit([&](const auto& settings) { return sums + bytes_of(settings, *loaded.mesh); },
+std::size_t device_bytes(const LoadedCase& loaded, MemorySpace space) {
+  return std::visit([&](const auto& settings) { return sums + bytes_of(settings, *loaded.mesh, space); },
                     loaded.settings);
 }
 
@@ -182,7 +196,7 @@ void require_device_memory(const Executor& executor, const LoadedCase& loaded) {
   const std::size_t mine = at(ranks.rank());
   const std::string name = device_name(executor.space());
   devices[mine] = std::bit_cast<Real>(name.empty() ? mine : std::hash<std::string>()(name));
-  bytes[mine] = static_cast<Real>(device_bytes(loaded));
+  bytes[mine] = static_cast<Real>(device_bytes(loaded, executor.space()));
   cells[mine] = static_cast<Real>(loaded.mesh->domain().halo<Cell>().owned().size());
   for (std::vector<Real>* values : {&devices, &bytes, &cells}) ranks.share(*values);
   int ranks_here = 0;

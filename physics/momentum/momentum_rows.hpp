@@ -11,7 +11,7 @@ namespace curlew {
 
 template <class T>
 View<FacePair, const T> view(const ConstantArray<T>& entries, MemorySpace space) {
-  return View<FacePair, const T>(entries.data(space), static_cast<Index>(entries.size()));
+  return View<FacePair, const T>(entries.data(space), static_cast<Index>(entries.size(space)));
 }
 
 /// Kernel's part: K v at face f and, as the fourth number, M times the numbers beside v.
@@ -23,7 +23,7 @@ CURLEW_HOST_DEVICE Vector4<T> rows_times(const Rows& faces_of, View<FacePair, co
   Id<FacePair> pair(faces_of.start(f));
   for (const auto [g, sign] : faces_of[f]) {
     sum += v[g].times(viscous[pair], mass[pair]);
-    ++pair;
+    pair = faces_of.next(pair);
   }
   return sum;
 }

@@ -102,7 +102,7 @@ struct ResidualAndSquaredSourceOfFace {
           inertia += residual.mass[pair] * dot(given, s);
           friction += residual.viscous[pair] * given;
         }
-        ++pair;
+        pair = residual.faces_of.next(pair);
       }
     }
     const Vector3 source = residual.free_difference(f, inertia, friction);
@@ -167,7 +167,7 @@ struct TangentialResidualAndSquaredSourceOfFace {
       const float rounded_entry = static_cast<float>(entry);
       image += entry * velocity[g];
       by_given += given[g].times(rounded_entry, rounded_entry);
-      ++pair;
+      pair = faces_of.next(pair);
     }
     return {image, by_given};
   }
@@ -338,8 +338,8 @@ FaceMatricesIn<T>::FaceMatricesIn(const Executor& executor, const Mesh& mesh,
       ++pair;
     }
   });
-  mass = ConstantArray<T>(std::move(mass_entries));
-  viscous = ConstantArray<T>(std::move(viscous_entries));
+  mass = table.values(std::move(mass_entries));
+  viscous = table.values(std::move(viscous_entries));
   normal.copy_from_host(normals);
 }
 

@@ -216,7 +216,9 @@ TangentialApproximateInverse::TangentialApproximateInverse(const MomentumMatrice
                 faces.begin() + static_cast<std::ptrdiff_t>((f + 1) * width),
                 incidence_entry::make(face.value(), false));
     });
-    return Triangle{{std::move(starts), std::move(faces)}, ConstantArray<float>(std::move(entries))};
+    IncidenceTable<Face, Face> table(std::move(starts), std::move(faces));
+    ConstantArray<float> values = table.values(std::move(entries));
+    return Triangle{std::move(table), std::move(values)};
   };
   lower_ = triangle(true);
   upper_ = triangle(false);
@@ -241,7 +243,7 @@ void TangentialApproximateInverse::visit_product(const Triangle& triangle, const
                                                  FaceVectors<T>& y, const Launch& launch) const {
   const MemorySpace space = x.executor().space();
   const View<FacePair, const float> entry(triangle.entries.data(space),
-                                          static_cast<Index>(triangle.entries.size()));
+                                          static_cast<Index>(triangle.entries.size(space)));
   const View<Face, const float> diagonal(diagonal_.data(space), x.owned().size());
   const auto normal = matrices_.in<T>().normal.view();
   const auto launch_on = [&](Range<Face> faces) {

@@ -45,7 +45,7 @@ struct CombinedOnFace {
         sum += viscous_factor * viscous[pair] * (dot(normal, area[g]) / dot(area[g], area[g]));
       if (g == f) diagonal = sum;  // the first of them
       entry[pair] = static_cast<float>(without_rounding(sum, diagonal));
-      ++pair;
+      pair = faces_of.next(pair);
     }
   }
 };
@@ -73,7 +73,7 @@ struct DiagonalOnEdge {
       for (const auto [g, one] : faces_of_face[f]) {
         for (const auto [h, sign_of_h] : faces_of_edge[e])
           if (h == g) sum += sign_of_f * sign_of_h * static_cast<Real>(entry[pair]);
-        ++pair;
+        pair = faces_of_face.next(pair);
       }
     }
     diagonal[e] = static_cast<float>(sum);
@@ -216,7 +216,7 @@ class AuxiliarySpace::Implementation {
         mass_(mass),
         viscous_(viscous),
         curl_(executor_, mesh.topology()),
-        entries_(executor.space(), mass.stencil().faces_of_face().entries()),
+        entries_(executor.space(), mass.stencil().faces_of_face().places(executor.space())),
         scaling_(executor.space(), 1),
         free_(executor, mesh.domain().extent<Edge>(), "free", "1"),
         inverse_diagonal_(executor, free_.extent(), "inverse diagonal", "1"),

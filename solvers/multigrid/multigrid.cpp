@@ -40,22 +40,15 @@ Block<Vector> block(const std::vector<float>& rows, Index size, Index i, Index j
   };
   return {{column(0), column(1), column(2)}};
 }
-/// Those of a dense matrix of that size, by columns or by rows.
+/// Those of a dense matrix of that size, row by row.
 template <class T>
-std::vector<Block<T>> blocks(const std::vector<float>& rows, Index size, bool by_columns) {
+std::vector<Block<T>> blocks(const std::vector<float>& rows, Index size) {
   std::vector<Block<T>> result;
   if (rows.empty()) return result;
   for (Index i = 0; i < size; ++i) {
-    for (Index j = 0; j < size; ++j)
-      result.push_back(by_columns ? block(rows, size, j, i, Block<T>())
-                                  : block(rows, size, i, j, Block<T>()));
+    for (Index j = 0; j < size; ++j) result.push_back(block(rows, size, i, j, Block<T>()));
   }
   return result;
-}
-/// How a dense matrix lies there: neighbouring threads of a device have neighbouring rows, and what they read
-/// at the same time is to lie side by side.
-bool by_columns(MemorySpace space) {
-  return space != MemorySpace::Host;
 }
 
 /// A sparse matrix: slices for processors, a table for what has threads enough to read its rows side by side
@@ -72,8 +65,8 @@ class SparseOperator {
       std::vector<Coefficient> coefficients;
       coefficients.reserve(rows.values.size());
       for (const Real value : rows.values) coefficients.push_back(static_cast<Coefficient>(value));
-      coefficient_ = ConstantArray<Coefficient>(std::move(coefficients));
       table_ = UnknownTable(std::move(rows.starts), std::move(rows.columns));
+      coefficient_ = table_.values(std::move(coefficients));
     }
   }
   /// What is read to know it.
@@ -91,13 +84,23 @@ class SparseOperator {
       return;
     }
     const View<Entry, const Coefficient> coefficient(coefficient_.data(space),
-                                                     static_cast<Index>(coefficient_.size()));
+                                                     static_cast<Index>(coefficient_.size(space)));
+    if (range.size() <= few_rows) {
+      using Rows = Incidence<Unknown, Unknown>;
+      for_each(
+          executor_, range,
+          ProductOfWarpOnUnknown<T, Rows, Coefficient, Body>{{table_.view(space), coefficient, x, body}});
+      return;
+    }
     table_.visit_parts(space, range, [&]<class Rows>(Range<Unknown> part, const Rows& rows) {
       for_each(executor_, part, ProductOnUnknown<T, Rows, Coefficient, Body>{rows, coefficient, x, body});
     });
   }
 
  private:
+  /// So few do not keep a GPU busy by a thread each (docs/trials.md).
+  static constexpr Index few_rows = 16384;
+
   Executor executor_;
   SlicedMatrix<Unknown, Unknown, Coefficient> sliced_;
   UnknownTable table_;
@@ -176,8 +179,7 @@ class MultigridCycle {
         entities_(entities),
         scaling_(executor.space(), 1),
         scale_(std::move(hierarchy.scale)),
-        inverse_(blocks<T>(hierarchy.coarsest_inverse, hierarchy.levels.back().unknowns.owned,
-                           by_columns(executor.space()))),
+        inverse_(blocks<T>(hierarchy.coarsest_inverse, hierarchy.levels.back().unknowns.owned)),
         complexity_(hierarchy.operator_complexity),
         divided_(hierarchy.divided) {
     for (MultigridHierarchy::Level& level : hierarchy.levels) {
@@ -391,11 +393,11 @@ class MultigridCycle {
     if (depth == divided_) bring_together(level);
     if (depth + 1 == levels_.size() && inverse_.size() > 0) {
       const Index size = level.x.size();
-      for_each(executor_, level.x.range(),
-               DenseProductOnUnknown<T>{
-                   size, by_columns(space) ? 1 : size, by_columns(space) ? size : 1,
-                   View<Entry, const Block<T>>(inverse_.data(space), static_cast<Index>(inverse_.size())),
-                   std::as_const(level.right_hand_side).view(), level.x.view()});
+      for_each(
+          executor_, level.x.range(),
+          DenseProductOnUnknown<T>{
+              size, View<Entry, const Block<T>>(inverse_.data(space), static_cast<Index>(inverse_.size())),
+              std::as_const(level.right_hand_side).view(), level.x.view()});
       return;
     }
     smooth(level, 1);

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "kernels/factor.hpp"
+#include "kernels/for_each.hpp"
 #include "kernels/incidence.hpp"
 #include "kernels/vector4.hpp"
 #include "solvers/multigrid/chebyshev.hpp"
@@ -44,6 +45,31 @@ struct Diagonal<Vector> {
   CURLEW_HOST_DEVICE static float signed_as(Vector m, float value) { return m.fourth < 0 ? -value : value; }
 };
 
+#if defined(__CUDACC__)
+/// The sum of `term(k)` for k in [0, count) in this order, to all threads of a warp that is a block of its
+/// own. They make the terms side by side: where rows are few, it is the wait for memory that counts.
+template <class T, class Term>
+__device__ T sum_by_warp(Index lane, Index count, const Term& term) {
+  constexpr Index terms_a_lane = 4, most = terms_a_lane * threads_per_warp;
+  alignas(T) __shared__ unsigned char memory[most * sizeof(T)];
+  T* const terms = reinterpret_cast<T*>(memory);
+  T sum{};
+  for (Index first = 0; first < count; first += most) {
+    const Index left = count - first, size = left < most ? left : most;
+    if (first > 0) __syncthreads();
+#pragma unroll
+    for (Index row = 0; row < terms_a_lane; ++row) {
+      const Index k = row * threads_per_warp + lane;
+      if (k < size) terms[k] = term(first + k);
+    }
+    __syncthreads();
+#pragma unroll 8
+    for (Index k = 0; k < size; ++k) sum += terms[k];
+  }
+  return sum;
+}
+#endif
+
 /// sum_k c_k x_k over row i of a table with one coefficient per entry. A call a row would send vectors
 /// through memory.
 template <class Rows, class Coefficient, class T>
@@ -54,7 +80,7 @@ template <class Rows, class Coefficient, class T>
   T sum{};
   for (const auto [j, sign] : rows[i]) {
     sum += coefficient[entry] * x[j];
-    ++entry;
+    entry = rows.next(entry);
   }
   return sum;
 }
@@ -67,6 +93,27 @@ struct ProductOnUnknown {
   View<Unknown, const T> x;
   Body body;
   CURLEW_HOST_DEVICE void operator()(Id<Unknown> i) const { body(i, row_product(rows, coefficient, x, i)); }
+};
+
+/// The same by a warp for each row.
+template <class T, class Rows, class Coefficient, class Body>
+struct ProductOfWarpOnUnknown {
+  ProductOnUnknown<T, Rows, Coefficient, Body> product;
+
+  static constexpr Index lanes = threads_per_warp;
+
+  void operator()(Id<Unknown> i) const { product(i); }
+#if defined(__CUDACC__)
+  __device__ void together(Id<Unknown> i, Index lane) const {
+    const auto row = product.rows[i];
+    const Index start = product.rows.start(i);
+    const T sum = sum_by_warp<T>(lane, row.size(), [&](Index k) {
+      const Id<Entry> entry(start + k * entry_stride<Unknown, Unknown>());
+      return product.coefficient[entry] * product.x[row[k].id];
+    });
+    if (lane == 0) product.body(i, sum);
+  }
+#endif
 };
 
 /// Calls `body(i, product)` with what rounding took from the row added to its product.
@@ -167,21 +214,26 @@ struct Block<Vector> {
 template <class T>
 struct DenseProductOnUnknown {
   Index size;
-  Index row, column;  ///< from one row, or column, of the matrix to the next
-  View<Entry, const Block<T>> matrix;
+  View<Entry, const Block<T>> matrix;  ///< row by row
   View<Unknown, const T> right_hand_side;
   View<Unknown, T> x;
-  CURLEW_HOST_DEVICE void operator()(Id<Unknown> i) const {
+
+  static constexpr Index lanes = threads_per_warp;
+
+  CURLEW_HOST_DEVICE T term(Id<Unknown> i, Index j) const {
+    return matrix[Id<Entry>(i.value() * size + j)] * right_hand_side[Id<Unknown>(j)];
+  }
+  void operator()(Id<Unknown> i) const {
     T sum{};
-    // So few threads wait for one entry after the other unless they ask for several at once.
-#if defined(__CUDA_ARCH__)
-    constexpr int at_once = sizeof(T) > sizeof(float) ? 4 : 16;
-#pragma unroll at_once
-#endif
-    for (Index j = 0; j < size; ++j)
-      sum += matrix[Id<Entry>(i.value() * row + j * column)] * right_hand_side[Id<Unknown>(j)];
+    for (Index j = 0; j < size; ++j) sum += term(i, j);
     x[i] = sum;
   }
+#if defined(__CUDACC__)
+  __device__ void together(Id<Unknown> i, Index lane) const {
+    const T sum = sum_by_warp<T>(lane, size, [&](Index j) { return term(i, j); });
+    if (lane == 0) x[i] = sum;
+  }
+#endif
 };
 
 /// What takes a residual to order one and back: a power of two, so that scaling rounds nothing.

@@ -61,6 +61,9 @@ TEST(LaunchSequence, takes_other_launches_on_every_backend_after_a_restart) {
       sequence.restart();
       for (int k = 0; k < not_recorded + 2; ++k) sequence.run([&] { pair.launch(factor); });
     }
+    // What was recorded once is recorded at once.
+    EXPECT_EQ(pair.asked, executor.space() != MemorySpace::Host ? not_recorded + 2 : 2 * (not_recorded + 2))
+        << executor.name();
     EXPECT_EQ(pair.x.to_host(), expected.x.to_host()) << executor.name();
   }
 }

@@ -69,7 +69,7 @@ struct MemoryEstimate : testing::Test {
     const auto snapshot = simulation->snapshot();
     for (const FieldDescription& field : simulation->output_fields()) snapshot->field(field.name);
     const double used = static_cast<double>(device_memory(device.space()).used - before);
-    const double estimate = static_cast<double>(device_bytes(loaded));
+    const double estimate = static_cast<double>(device_bytes(loaded, device.space()));
     EXPECT_GE(estimate, used) << name;
     EXPECT_LE(estimate, 1.2 * used) << name;
   }
@@ -107,7 +107,8 @@ TEST_F(MemoryEstimate, knows_of_what_there_is_where_viscosity_reaches_far) {
         std::pair("exact-fractional-step", false)}) {
     for (const CellType type : {CellType::Triangle, CellType::Hexahedron, CellType::Tetrahedron}) {
       const LoadedCase loaded = load(model, type, periodic, viscous);
-      EXPECT_GT(device_bytes(loaded), device_bytes(load(model, type, periodic)));
+      EXPECT_GT(device_bytes(loaded, device.space()),
+                device_bytes(load(model, type, periodic), device.space()));
       expect_estimated(loaded, fmt::format("{} {} {}", model, static_cast<int>(type), periodic));
     }
   }
@@ -118,13 +119,14 @@ TEST_F(MemoryEstimate, stops_a_run_that_would_not_fit_before_it_starts) {
   require_device_memory(device, loaded);
   require_device_memory(Executor::serial(), loaded);
   const std::size_t all = device_memory(device.space()).used + device_memory(device.space()).free;
-  set_debug_device_memory(device_bytes(loaded) / 2);
+  set_debug_device_memory(device_bytes(loaded, device.space()) / 2);
   try {
     require_device_memory(device, loaded);
     ADD_FAILURE() << "no error";
   } catch (const InputError& error) {
-    EXPECT_THAT(error.what(), HasSubstr(fmt::format("{:.0f} bytes per cell",
-                                                    static_cast<double>(device_bytes(loaded)) / 343)));
+    EXPECT_THAT(error.what(),
+                HasSubstr(fmt::format("{:.0f} bytes per cell",
+                                      static_cast<double>(device_bytes(loaded, device.space())) / 343)));
     EXPECT_THAT(error.what(), HasSubstr("this one has 343"));
   }
   EXPECT_THROW(make_simulation(device, loaded), Error);

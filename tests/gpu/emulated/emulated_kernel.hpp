@@ -32,6 +32,7 @@ struct Block {
   std::span<std::byte> memory;
   std::span<Access> accesses;
   std::uint64_t begin, now;
+  std::vector<std::uint32_t> offers{};  ///< the last two of each thread
 };
 
 /// A thread that runs a translated kernel.
@@ -43,8 +44,9 @@ class Thread {
       : lane(number), lanes(of.launch.lanes), block(of.number), blocks(of.launch.blocks), of_(of) {}
 
   const std::uint32_t lane, lanes, block, blocks;
-  int barrier =
-      0;  ///< where it waits: at which barrier of the kernel, counted from 1; at its begin; at its end
+  /// Where it waits: at which barrier or shuffle of the kernel, counted from 1; at its begin; at its end.
+  int barrier = 0;
+  bool shuffles = false;  ///< whether it waits for what other threads offer, and not for the block's memory
 
   template <class T>
   T load_param(std::uint64_t offset) const {
@@ -81,6 +83,21 @@ class Thread {
     note_write(of_.accesses.subspan(offset, sizeof value), {of_.now, lane});
   }
 
+  /// The two halves of a shuffle, between which all threads of the block wait: one that goes on may offer the
+  /// next number before others have taken this one.
+  void offer(std::uint32_t value) {
+    shuffles = true;
+    of_.offers[2 * lane + ++shuffled_ % 2] = value;
+  }
+  /// What the thread offers whose number in the warp has other bits where `turned` has ones.
+  std::uint32_t offered_by(std::uint32_t turned, std::uint32_t last) {
+    shuffles = false;
+    const std::uint32_t other = lane ^ turned;
+    if (last != warp - 1 || turned >= warp || other >= lanes)
+      throw Fault("takes what no thread of its warp offers");
+    return of_.offers[2 * other + shuffled_ % 2];
+  }
+
   static void require_aligned(std::uint64_t address, std::size_t bytes) {
     if (address % bytes != 0)
       throw Fault("touches " + std::to_string(bytes) + " bytes that do not begin at a multiple of that");
@@ -94,18 +111,22 @@ class Thread {
     return offset;
   }
 
+  static constexpr std::uint32_t warp = 32;
+
   Block& of_;
+  std::uint32_t shuffled_ = 0;
 };
 
 /// Runs all threads of a block from barrier to barrier, by turns from the first to the last and the other
-/// way.
+/// way. Shuffles, which all threads of a block have to make, order nothing in its memory.
 template <class Registers, void (*kernel)(Thread&, Registers&)>
 void run_block(Block& block) {
   std::vector<Registers> registers(block.launch.lanes);
   std::vector<Thread> threads;
   for (std::uint32_t lane = 0; lane < block.launch.lanes; ++lane) threads.emplace_back(block, lane);
+  block.offers.resize(2 * threads.size());
   for (bool forward = true; threads[0].barrier != Thread::finished; forward = !forward) {
-    ++block.now;
+    if (!threads[0].shuffles) ++block.now;
     for (std::size_t k = 0; k < threads.size(); ++k) {
       const std::size_t lane = forward ? k : threads.size() - 1 - k;
       try {

@@ -93,6 +93,13 @@ class Kernel:
         if opcode == "bar.sync" and operands == ["0"]:
             self.barriers += 1
             return f"thread.barrier = {self.barriers}; return; barrier_{self.barriers}:"
+        if opcode == "shfl.sync.bfly.b32":
+            self.barriers += 1
+            to, *known = operands[0].split("|")
+            value, other, last = (self.operand(text, "b32") for text in operands[1:4])
+            return " ".join([f"thread.offer({value}); thread.barrier = {self.barriers}; return;",
+                             f"barrier_{self.barriers}: put({register(to)}, thread.offered_by({other}, {last}));",
+                             *(f"put({register(text)}, true);" for text in known)])
         name, *modifiers, kind = opcode.split(".")
         if name in ("ld", "st"):
             return self.access(name, modifiers, kind, operands)
