@@ -237,7 +237,7 @@ struct SumsOnChunk {
   __device__ void together(Id<Chunk> c, Index lane) const {
     const ChunkOfSum chunk = chunks[c];
     const auto term = terms(Id<S>(chunk.sum));
-    binned_sum_together<true>(
+    binned_sum_together<false>(
         lane, chunk.last - chunk.first, [&](Index k) -> Real { return term(Id<E>(chunk.first + k)); },
         sums[Id<Chunk>(chunk.place)]);
   }
