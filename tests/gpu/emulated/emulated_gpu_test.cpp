@@ -102,7 +102,7 @@ struct ShuffleOnCell : Values {
     if (shuffle != Shuffle::ByHalf || lane < lanes / 2) {
       // Twice, so that those of the second are not taken for those of the first.
       number = __shfl_xor_sync(0xffffffffu, number, 3);
-      number = 100 * number + __shfl_xor_sync(0xffffffffu, lane, 16);
+      number = 100 * number + __shfl_xor_sync(0xffffffffu, 5000 + lane, 16);
     }
     const Real other = shuffle == Shuffle::InsteadOfABarrier ? left[lanes - 1 - lane] : 0;
     if (c.value() == 0) of(lane) = number + other;
@@ -164,7 +164,8 @@ TEST(EmulatedGpu, has_warps_that_shuffle) {
   Field<Cell> x(gpu, cells, "x", "1");
   for_each(gpu, x.range(), ShuffleOnCell<Shuffle::ByAll>{{x.view()}});
   const std::vector<Real> made = x.to_host();
-  for (Index lane = 0; lane < 64; ++lane) EXPECT_EQ(made[at(lane)], 100 * (lane ^ 3) + (lane ^ 16)) << lane;
+  for (Index lane = 0; lane < 64; ++lane)
+    EXPECT_EQ(made[at(lane)], 100 * (lane ^ 3) + 5000 + (lane ^ 16)) << lane;
 }
 TEST(EmulatedGpu, finds_a_shuffle_that_not_all_threads_come_to) {
   EXPECT_THAT(said_of<ShuffleOnCell<Shuffle::ByHalf>>(), HasSubstr("has threads at different barriers"));
