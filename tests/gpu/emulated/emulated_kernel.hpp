@@ -98,9 +98,9 @@ class Thread {
     return of_.offers[2 * other + shuffled_ % 2];
   }
 
+  /// `bytes` is a power of two.
   static void require_aligned(std::uint64_t address, std::size_t bytes) {
-    if (address % bytes != 0)
-      throw Fault("touches " + std::to_string(bytes) + " bytes that do not begin at a multiple of that");
+    if ((address & (bytes - 1)) != 0) refuse_place(bytes);
   }
 
  private:
@@ -109,6 +109,10 @@ class Thread {
     if (offset >= of_.memory.size() || bytes > of_.memory.size() - offset)
       throw Fault("touches memory beyond that of its block");
     return offset;
+  }
+
+  [[noreturn]] static void refuse_place(std::size_t bytes) {
+    throw Fault("touches " + std::to_string(bytes) + " bytes that do not begin at a multiple of that");
   }
 
   static constexpr std::uint32_t warp = 32;
