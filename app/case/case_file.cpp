@@ -114,19 +114,20 @@ CaseNode converted(const toml::node& source, const Location& location) {
   return result;
 }
 
-/// Puts the entries of `from` into `into`, table by table, replacing values of the same name.
-void merge(CaseNode::Table& into, CaseNode::Table&& from) {
-  for (auto& entry : from.entries) {
-    CaseNode* old = into.find(entry.key);
-    auto* old_table = old ? std::get_if<CaseNode::Table>(&old->value) : nullptr;
-    auto* new_table = std::get_if<CaseNode::Table>(&entry.node.value);
-    if (old_table && new_table) {
-      merge(*old_table, std::move(*new_table));
-    } else if (old) {
-      *old = std::move(entry.node);
-    } else {
-      into.entries.insert(into.position(entry.key), std::move(entry));
-    }
+/// Puts what a dotted name is given in `from` into `into`, in the place of what has that name there. `from`
+/// is tables of one entry each, down to the value; `name` is the same with no table for a value, which tells
+/// where that is.
+void put(CaseNode::Table& into, CaseNode::Table&& from, const CaseNode::Table& name) {
+  CaseNode::Entry& entry = from.entries.front();
+  CaseNode* old = into.find(entry.key);
+  auto* old_table = old ? std::get_if<CaseNode::Table>(&old->value) : nullptr;
+  const auto* rest = std::get_if<CaseNode::Table>(&name.entries.front().node.value);
+  if (old_table && rest) {
+    put(*old_table, std::move(std::get<CaseNode::Table>(entry.node.value)), *rest);
+  } else if (old) {
+    *old = std::move(entry.node);
+  } else {
+    into.entries.insert(into.position(entry.key), std::move(entry));
   }
 }
 
@@ -181,7 +182,9 @@ void CaseFile::apply_override(const std::string& text) {
       return std::nullopt;
     }
   };
-  if (line_of_deep_name(key) > 0 || !parsed("0")) return fail("the name is no dotted TOML key");
+  std::optional<CaseNode> name;
+  if (line_of_deep_name(key) == 0) name = parsed("0");
+  if (!name) return fail("the name is no dotted TOML key");
   std::optional<CaseNode> tree;
   if (line_of_deep_name(value) == 0) tree = parsed(value);
   if (!tree) {
@@ -193,7 +196,8 @@ void CaseFile::apply_override(const std::string& text) {
     tree = parsed(fmt::format("\"{}\"", escaped));
   }
   if (!tree) return fail("the value cannot be read");
-  merge(std::get<CaseNode::Table>(root_->value), std::move(std::get<CaseNode::Table>(tree->value)));
+  put(std::get<CaseNode::Table>(root_->value), std::move(std::get<CaseNode::Table>(tree->value)),
+      std::get<CaseNode::Table>(name->value));
 }
 
 Section CaseFile::root() const {

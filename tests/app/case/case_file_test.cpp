@@ -163,6 +163,18 @@ TEST(Overrides, ReplaceAndAddKeys) {
   EXPECT_THAT(reading.errors(), ElementsAre());
 }
 
+TEST(Overrides, ReplaceTablesAsAWhole) {
+  Reading reading("[time]\nsteady = true\ntolerance = 1\n[a.b]\nx = 1\n[a.c]\nx = 1\n",
+                  {"time={end=5, step=1}", "time.step=2", "a.b={}"});
+  const Section root = reading.file.root();
+  EXPECT_EQ(root.table("time").number("end"), 5.0);
+  EXPECT_EQ(root.table("time").number("step"), 2.0);
+  EXPECT_TRUE(root.table("a").table("b").exists());
+  EXPECT_EQ(root.table("a").table("c").number("x"), 1.0);
+  reading.file.finish();
+  EXPECT_THAT(reading.errors(), ElementsAre());
+}
+
 TEST(Overrides, TakeBareWordsForStrings) {
   Reading reading("[a]\n", {"a.order=hilbert", "a.file=../mesh \"x\".msh", "a.sum=x=1", "a.back=C:\\new"});
   const Section a = reading.file.root().table("a");
