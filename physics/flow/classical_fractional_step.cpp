@@ -42,6 +42,7 @@ void ClassicalFractionalStep::solve_step(Real a, Real b, DualCochain<Face>& r, F
   add(report, "pressure",
       projection_.project(a, level.flux, increment_, of_step ? &pressure_changes_ : nullptr));
   linear_combination(1, increment_, 1, level.pressure);
+  projection_.add_viscous_part(a, b, level.pressure);
 }
 
 void ClassicalFractionalStep::solve_mass(const DualCochain<Face>& r, PrimalCochain<Face>& flux,

@@ -32,6 +32,10 @@ struct TotalSquaredOfCell {
   }
 };
 
+/// What the stability of a step with extrapolated pressure allows, below 4/3 by a margin: of the star over
+/// the mass, and of the viscous part of the pressure over what viscosity makes of it.
+constexpr Real allowed_ratio = 1.3;
+
 struct NegatedOnCell {
   Real factor;
   View<Cell, Real> value;
@@ -64,6 +68,13 @@ struct AddDifferenceOnFace {
     for (const auto [c, sign] : cells_of[f]) difference += sign * p[c];
     r[f] = inverse_star[f] > 0 ? r[f] + factor * difference : Real(0);
   }
+};
+
+struct AddPerVolumeOnCell {
+  Real factor;
+  View<Cell, const Real> value, volume;
+  View<Cell, Real> sum;
+  CURLEW_HOST_DEVICE void operator()(Id<Cell> c) const { sum[c] += factor * (value[c] / volume[c]); }
 };
 
 struct DividedByStarOnFace {
@@ -179,8 +190,6 @@ PressureProjection::~PressureProjection() = default;
 void PressureProjection::set_star() {
   const Topology& topology = mesh_.topology();
   const Geometry& geometry = mesh_.geometry();
-  // Below 4/3 by a margin; where a cell's own ratio is larger its share is scaled down.
-  constexpr Real allowed = 1.3;
   const std::vector<Real> ratio = mass_.ratio_of_diagonal_star();
   const auto face_centroid = geometry.face_centroids_of_cells(MemorySpace::Host);
   std::vector<Real> inverse(at(topology.faces().size()), 0);
@@ -190,7 +199,8 @@ void PressureProjection::set_star() {
     Real star = 0;
     for (const auto [c, sign] : topology.cells_of_face()[f]) {
       const Vector3 arm = face_centroid(f, sign) - geometry.cell_centroids()[at(c.value())];
-      const Real scale = std::min(Real(1), allowed / ratio[at(c.value())]);
+      // Where a cell's own ratio is larger its share is scaled down.
+      const Real scale = std::min(Real(1), allowed_ratio / ratio[at(c.value())]);
       star += scale * sign * dot(arm, area) / dot(area, area);  // h / A
     }
     inverse[at(f.value())] = 1 / star;
@@ -222,6 +232,14 @@ SolveReport PressureProjection::project(Real a, PrimalCochain<Face>& flux, DualC
            CorrectOnFace{cells_of_face_.view(executor_.space()), 1 / a, inverse_star_.view(),
                          std::as_const(p).view(), flux.view()});
   return report;
+}
+
+void PressureProjection::add_viscous_part(Real a, Real b, DualCochain<Cell>& p) const {
+  // Of velocities v, V (D U / V)² is at most d V g : g of their gradient g, and that v . K v in every cell.
+  const Real share = allowed_ratio / static_cast<Real>(mesh_.topology().dimension());
+  // project() has left -a D U*.
+  for_each(executor_, p.owned(),
+           AddPerVolumeOnCell{share * b / a, outflow_.view(), volume_.view(), p.view()});
 }
 
 void PressureProjection::divide_by_star(const DualCochain<Face>& r, PrimalCochain<Face>& flux) const {

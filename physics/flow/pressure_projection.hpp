@@ -25,7 +25,7 @@ struct DivergenceNorms {
 /// The star is only a stand-in for the consistent mass M. A step that extrapolates the pressure is stable
 /// when the eigenvalues of (D S⁻¹ Dᵀ)⁻¹ D M⁻¹ Dᵀ stay below 4/3 (docs/incompressible-flow.md). The largest is
 /// at most the largest ratio of the star to the mass within one cell; in cells where that exceeds 1.3 their
-/// share of the star is scaled down to it.
+/// share of the star is scaled down to it. What viscosity adds to the pressure is bounded in the same way.
 ///
 /// On a divided mesh all calls are made by all ranks together; ghosts of what is given are brought up to
 /// date.
@@ -41,6 +41,10 @@ class PressureProjection {
   /// kind; null: none. `may_be_poor`: whether the guess may be further from p than zero is.
   SolveReport project(Real a, PrimalCochain<Face>& flux, DualCochain<Cell>& p,
                       SolutionHistory<DualCochain<Cell>>* history = nullptr, bool may_be_poor = false);
+  /// What the divergence that project(a, …) has just taken from fluxes U* says of the pressure where
+  /// viscosity acts on them: p -= 1.3 b / d V⁻¹ D U* in d dimensions, for the step's a M U + b K v. (Cahouet
+  /// & Chabard, IJNMF 8, 1988; in a projection Timmermans, Minev & van de Vosse, IJNMF 22, 1996.)
+  void add_viscous_part(Real a, Real b, DualCochain<Cell>& p) const;
   /// U = S⁻¹ r on free faces; the others stay.
   void divide_by_star(const DualCochain<Face>& r, PrimalCochain<Face>& flux) const;
 

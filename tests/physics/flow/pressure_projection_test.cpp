@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <complex>
 #include <tuple>
 #include <vector>
 
@@ -100,6 +101,53 @@ TEST_P(Projection, the_star_is_never_so_much_larger_than_the_mass_that_extrapola
   // Nor is it scaled down where there is no need to.
   if (measure_quality(mesh_).aspect_ratio.max < 5) {
     EXPECT_GE(open, 0.6);
+  }
+}
+
+/// Eigenvalues of what a step makes of a wrong pressure: one that is too large by e makes velocities, a M U +
+/// b K v = Dᵀ e, whose divergence takes T e from it.
+Eigen::VectorXcd answers_to_pressure(Bench& bench, const FlowMatrices& m, Real a, Real b) {
+  const Eigen::MatrixXd &fluxes = bench.free.fluxes, &tangents = bench.free.tangents;
+  Eigen::MatrixXd unknowns(m.d * m.faces, fluxes.cols() + tangents.cols());
+  unknowns << m.normal * fluxes, tangents;
+  const Eigen::MatrixXd viscous_rows = unknowns.transpose() * m.viscous,
+                        mass_rows = fluxes.transpose() * m.mass;
+  Eigen::MatrixXd system = b * (viscous_rows * unknowns);
+  system.topLeftCorner(fluxes.cols(), fluxes.cols()) += a * (mass_rows * fluxes);
+  Eigen::MatrixXd force = Eigen::MatrixXd::Zero(unknowns.cols(), m.cells);
+  force.topRows(fluxes.cols()) = (m.divergence * fluxes).transpose();
+  const Eigen::MatrixXd moved = fluxes * solved(system, force).topRows(fluxes.cols());
+  Eigen::MatrixXd answer(m.cells, m.cells);
+  for (Index c = 0; c < m.cells; ++c) {
+    const Eigen::VectorXd column = moved.col(c);
+    bench.flux.copy_from_host(std::vector<Real>(column.begin(), column.end()));
+    bench.p.fill(0);
+    bench.projection.project(a, bench.flux, bench.p);
+    bench.projection.add_viscous_part(a, b, bench.p);
+    answer.col(c) = -column_of(bench.p.to_host());
+  }
+  return eigenvalues_of_any(answer);
+}
+
+TEST_P(Projection, with_what_viscosity_adds_answers_a_wrong_pressure_strongly_but_not_so_that_it_grows) {
+  if (faces_ > 350) return;  // that takes long
+  const FlowMatrices m(mesh_, simplex_weight);
+  const Real size = std::pow(m.volume.sum() / m.cells, 2. / m.d);
+  for (const bool closed : {true, false}) {
+    FlowSettings settings = closed ? settings_with(mesh_, Wall{}) : with_outlet_on_first_patch(mesh_);
+    settings.pressure.relative_tolerance = 1e-9;
+    Bench bench(mesh_, settings);
+    if (bench.free.fluxes.cols() == 0) continue;
+    for (const Real reach : {1., 1e4}) {
+      for (const std::complex<Real> answer : answers_to_pressure(bench, m, 1, reach * size)) {
+        EXPECT_NEAR(answer.imag(), 0, 1e-5);
+        EXPECT_LE(answer.real(), 1.3 * (1 + 1e-6)) << closed << ' ' << reach;
+        // Of constants in a closed domain there is none.
+        if (!closed && measure_quality(mesh_).aspect_ratio.max < 5) {
+          EXPECT_GE(answer.real(), 0.01) << reach;
+        }
+      }
+    }
   }
 }
 
