@@ -241,6 +241,7 @@ class Run {
       const Real before = simulation_.time();
       simulate([&] { timer_.time([&] { simulation_.advance(); }); });
       record();
+      warn(simulation_.warnings());
       const std::vector<double> residuals = simulation_.residuals();
       if (files.residuals) files.residuals->write_row(residuals);
       const auto snapshot = simulation_.snapshot();

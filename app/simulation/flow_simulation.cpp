@@ -430,6 +430,20 @@ std::vector<ProgressItem> FlowSimulation::progress() const {
   return items;
 }
 
+std::vector<std::string> FlowSimulation::warnings() {
+  // Driven cavities blew up from somewhere between 1.7 and 2.7 on.
+  constexpr Real most = 2;
+  if (warned_of_step_ || report_.courant <= most || settings_.flow.convection == ConvectionScheme::None)
+    return {};
+  const Real rate = flow_->convection_rate();
+  if (step_ * rate <= most) return {};
+  warned_of_step_ = true;
+  return {fmt::format(
+      "step {}, {:.3g} s with a Courant number of {:.3g}, is too long for convection, which is explicit: the "
+      "flow is likely to blow up; it stands about {:.2g} s, which courant = 0.5 in [time] keeps below",
+      steps(), step_, report_.courant, 1 / rate)};
+}
+
 std::vector<FieldDescription> FlowSimulation::output_fields() const {
   std::vector<FieldDescription> fields = settings_.output.fields;
   for (const FlowAverage& average : averages_) {

@@ -44,6 +44,7 @@ class FlowSimulation final : public Simulation {
   std::optional<Real> divergence() const override { return report_.divergence_max; }
   std::vector<double> residuals() const override;
   std::vector<ProgressItem> progress() const override;
+  std::vector<std::string> warnings() override;
 
   std::vector<CsvColumn> residual_columns() const override;
   std::vector<FieldDescription> output_fields() const override;
@@ -74,6 +75,7 @@ class FlowSimulation final : public Simulation {
   SteadyDetector detector_;
   FlowStepReport report_;  // of the last step
   Real step_ = 0;          // its length [s]
+  bool warned_of_step_ = false;
   std::vector<FlowAverage> averages_;
   mutable std::optional<CentroidVelocity> centroid_velocity_;  // once somebody sees the velocity
   std::optional<Field<Face, Vector3>> previous_velocity_;      // where a steady run watches it [m/s]

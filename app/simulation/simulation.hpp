@@ -64,6 +64,8 @@ class Simulation {
   virtual std::optional<Real> divergence() const = 0;  ///< largest, relative; nothing without a velocity
   virtual std::vector<double> residuals() const = 0;   ///< a row of residuals.csv
   virtual std::vector<ProgressItem> progress() const = 0;
+  /// A sentence for each thing that the last step is the first to give reason to warn of.
+  virtual std::vector<std::string> warnings() { return {}; }
 
   virtual std::vector<CsvColumn> residual_columns() const = 0;
   /// What each file of fields holds.

@@ -20,8 +20,8 @@ namespace curlew {
 
 namespace {
 
-/// Convection is explicit in all schemes: no step is meaningful far beyond 1.
-constexpr Real hopeless_courant = 1000;
+/// Convection is explicit in all schemes: no step is meaningful far beyond 1 times the convection rate.
+constexpr Real hopeless_convection = 1000;
 
 struct CourantRateOfCell {
   Incidence<Cell, Face> faces_of;
@@ -31,6 +31,28 @@ struct CourantRateOfCell {
     Real total = 0;
     for (const auto [f, sign] : faces_of[c]) total += flux[f] < 0 ? -flux[f] : flux[f];
     return total / (2 * volume[c]);
+  }
+};
+
+CourantRateOfCell courant_rates(const Executor& executor, const Mesh& mesh, const PrimalCochain<Face>& flux) {
+  return {mesh.topology().faces_of_cell().view(executor.space()), flux.view(),
+          mesh.geometry().cell_volumes(executor.space())};
+}
+
+/// The lesser of it and |u|^2 / nu, with the mean of |v|^2 on the faces.
+struct ConvectionRateOfCell {
+  CourantRateOfCell courant;
+  View<Face, const Vector3> velocity;
+  Real viscosity;
+  CURLEW_HOST_DEVICE Real operator()(Id<Cell> c) const {
+    Real squares = 0;
+    Index faces = 0;
+    for (const auto [f, sign] : courant.faces_of[c]) {
+      squares += dot(velocity[f], velocity[f]);
+      ++faces;
+    }
+    const Real of_cell = courant(c), damped = viscosity * of_cell * static_cast<Real>(faces);
+    return squares < damped ? squares / (viscosity * static_cast<Real>(faces)) : of_cell;
   }
 };
 
@@ -300,7 +322,8 @@ FlowStepReport FractionalStep::advance(Real step, Real end) {
     const Real energy = inner_product(next_.mass_flux, next_.flux) / 2;
     if (!std::isfinite(energy)) throw DivergedError("the velocity is not a number");
     const Real courant_rate = courant_rate_of(next_.flux), courant = step * courant_rate;
-    if (settings_.convection != ConvectionScheme::None && courant > hopeless_courant) {
+    if (settings_.convection != ConvectionScheme::None && courant > hopeless_convection &&
+        step * convection_rate_of(next_) > hopeless_convection) {
       throw DivergedError(fmt::format(
           "the Courant number reached {:.3g}: the flow has blown up; try a smaller time step", courant));
     }
@@ -395,9 +418,19 @@ std::string FractionalStep::where_it_fails() const {
 
 Real FractionalStep::courant_rate_of(const PrimalCochain<Face>& flux) const {
   exchange_ghosts(mesh_.domain(), flux);
+  return maximum(executor_, mesh_.domain().halo<Cell>().owned(), courant_rates(executor_, mesh_, flux));
+}
+
+Real FractionalStep::convection_rate() const {
+  return convection_rate_of(now_);
+}
+
+Real FractionalStep::convection_rate_of(const Level& level) const {
+  exchange_ghosts(mesh_.domain(), level.velocity);
+  const Real implicit_viscosity = stage_count(settings_.scheme) > 0 ? 0 : settings_.viscosity;
   return maximum(executor_, mesh_.domain().halo<Cell>().owned(),
-                 CourantRateOfCell{mesh_.topology().faces_of_cell().view(executor_.space()), flux.view(),
-                                   mesh_.geometry().cell_volumes(executor_.space())});
+                 ConvectionRateOfCell{courant_rates(executor_, mesh_, level.flux), level.velocity.view(),
+                                      implicit_viscosity});
 }
 
 Real FractionalStep::mean_velocity(const PrimalCochain<Face>& flux) const {

@@ -26,6 +26,7 @@ class FractionalStep : public IncompressibleFlow {
   Real time() const override { return time_; }
   std::int64_t steps() const override { return steps_; }
   Real courant_rate() const override { return courant_rate_; }
+  Real convection_rate() const override;
   const Mesh& mesh() const override { return mesh_; }
   const FlowSettings& settings() const override { return settings_; }
   const PrimalCochain<Face>& flux() const override { return now_.flux; }
@@ -124,6 +125,7 @@ class FractionalStep : public IncompressibleFlow {
   void forget_guesses();
   FlowStepReport& finish_report(FlowStepReport& report);
   Real courant_rate_of(const PrimalCochain<Face>& flux) const;
+  Real convection_rate_of(const Level& level) const;
   std::string where_it_fails() const;
 
   // The schemes (time_schemes.cpp): each fills next_ but for its convection.

@@ -15,6 +15,7 @@ namespace curlew::test {
 namespace {
 
 using testing::AllOf;
+using testing::ContainsRegex;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
@@ -72,6 +73,24 @@ TEST(FlowRun, tells_courant_number_divergence_iterations_and_energy) {
   const Outcome run = run_curlew(folder.path(), {"run", "case.toml"});
   EXPECT_THAT(run.error, AllOf(HasSubstr("Courant "), HasSubstr("divergence "), HasSubstr("pressure "),
                                HasSubstr("energy "), HasSubstr("done after")));
+}
+
+TEST(FlowRun, warns_once_of_steps_too_long_for_convection_before_it_blows_up) {
+  const FlowFolder folder;
+  folder.edit("courant = 0.15\nstep = 0.01\n", "step = 4\n");
+  folder.edit("end = 1\n", "end = 400\n");
+  const std::string error = folder.run({"--set", "fluid.kinematic_viscosity=1e-4"}).error;
+  const std::size_t warning = error.find("warning: step ");
+  EXPECT_LT(warning, error.find("is too long for convection")) << error;
+  EXPECT_LT(warning, error.find("error: ")) << error;
+  EXPECT_EQ(error.find("warning: ", warning + 1), std::string::npos) << error;
+  EXPECT_THAT(error, HasSubstr("blown up"));
+  // A creeping flow stands such steps.
+  const Outcome creeping = folder.run({"--steps", "5", "--set", "fluid.kinematic_viscosity=1000"});
+  EXPECT_EQ(creeping.status, 0);
+  EXPECT_EQ(creeping.error, "");
+  EXPECT_THAT(read_text(folder / "out/residuals.csv"),
+              ContainsRegex("\n5,20,4,[2-9]"));  // the Courant number
 }
 
 TEST(FlowRun, has_the_same_bits_on_every_backend) {

@@ -40,6 +40,7 @@ class KnownFlow final : public IncompressibleFlow {
   Real time() const override { return time_; }
   std::int64_t steps() const override { return steps_; }
   Real courant_rate() const override { return speed_(time_); }
+  Real convection_rate() const override { return speed_(time_); }
   const Mesh& mesh() const override { return mesh_; }
   const FlowSettings& settings() const override { return settings_; }
   const PrimalCochain<Face>& flux() const override { return flux_; }
