@@ -321,6 +321,17 @@ TEST_F(FlowRun, says_so_when_it_does_not_become_steady) {
   EXPECT_THAT(run->conclusion(), HasSubstr("not steady after the 20 steps of [time] max_steps: velocity"));
 }
 
+TEST_F(FlowRun, has_blown_up_where_steps_become_too_short_for_time_to_go_on) {
+  settings.time.courant = 0.5;
+  settings.time.step = 0;
+  speed = [](Real time) { return time < 0.5 ? Real(4) : Real(1e20); };
+  const auto run = simulation();
+  run->start();
+  EXPECT_THAT([&] { run_to_end(*run); },
+              testing::ThrowsMessage<DivergedError>(HasSubstr("the flow has blown up")));
+  EXPECT_NEAR(run->time(), 0.5, 0.126);
+}
+
 TEST_F(FlowRun, residuals_have_a_number_per_column) {
   const auto run = simulation();
   run->start();

@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdlib>
 #include <iostream>
 #include <numbers>
@@ -11,7 +10,6 @@
 #include "kernels/error.hpp"
 #include "mesh/box.hpp"
 #include "physics/flow/classical_fractional_step.hpp"
-#include "physics/flow/exact_fractional_step.hpp"
 #include "tests/kernels/backends.hpp"
 #include "tests/mesh/periodic_boxes.hpp"
 #include "tests/mesh/shelf.hpp"
@@ -548,86 +546,6 @@ TEST(FlowStep, that_fails_changes_nothing_that_is_told) {
         }
         EXPECT_TRUE(before == after) << what_fails;
       }
-    }
-  }
-}
-
-// A vortex that the equation of Euler keeps, and waves about as short as the mesh resolves.
-TEST(FlowStep, what_nothing_damps_does_not_grow_by_sbdf2) {
-  const VectorFunctionPointer velocity = steady_vector([](Vector3 x) {
-    const Real wave = 0.02 * std::sin(23 * x.x + 17 * x.y);
-    return Vector3{std::sin(pi * x.x) * std::cos(pi * x.y) + wave,
-                   -std::cos(pi * x.x) * std::sin(pi * x.y) + wave, 0};
-  });
-  for (const CellType type : {CellType::Quadrilateral, CellType::Triangle}) {
-    const Mesh mesh(make_box(type, {12, 12, 0}));
-    FlowSettings settings = settings_with(mesh, Symmetry{});
-    settings.viscosity = 0;
-    ClassicalFractionalStep flow(Executor::serial(), mesh, settings);
-    const Real start = flow.start(*velocity, 0).kinetic_energy;
-    for (int k = 0; k < 300; ++k) {
-      const Real energy = flow.advance(0.45 / flow.courant_rate()).kinetic_energy;
-      ASSERT_LE(energy, 1.00001 * start) << k;
-      ASSERT_GE(energy, 0.99 * start) << k;
-    }
-  }
-}
-
-TEST_P(StepOnShelf, convection_is_as_fast_as_the_courant_number_says_or_as_viscosity_lets_it_be) {
-  const auto shear = steady_vector([](Vector3 x) { return Vector3{1 + x.y, 0, 0}; });
-  FlowSettings settings = settings_with(mesh_, Inlet{shear, {}});
-  const auto rates = [&](Real viscosity, FlowScheme scheme) {
-    settings.viscosity = viscosity;
-    settings.scheme = scheme;
-    ClassicalFractionalStep flow(Executor::serial(), mesh_, settings);
-    flow.start(*shear, 0);
-    const std::vector<Vector3> velocity = flow.face_velocity().to_host();
-    const std::vector<Real> flux = flow.flux().to_host();
-    Real expected = 0;
-    for (const Id<Cell> c : mesh_.topology().cells()) {
-      Real through = 0, squares = 0;
-      Index faces = 0;
-      for (const auto [f, sign] : mesh_.topology().faces_of_cell()[c]) {
-        through += std::abs(flux[at(f.value())]);
-        squares += dot(velocity[at(f.value())], velocity[at(f.value())]);
-        ++faces;
-      }
-      const Real courant = through / (2 * mesh_.geometry().cell_volumes().host()[at(c.value())]);
-      expected = std::max(expected, std::min(courant, squares / (static_cast<Real>(faces) * viscosity)));
-    }
-    return std::array{flow.convection_rate(), expected, flow.courant_rate()};
-  };
-  for (const Real viscosity : {1e-6, 0.1, 1e3}) {
-    const auto [rate, expected, courant] = rates(viscosity, FlowScheme::Sbdf2);
-    EXPECT_NEAR(rate, expected, 1e-12 * expected) << viscosity;
-  }
-  const auto [rate, expected, courant] = rates(1e3, FlowScheme::SspRk3);
-  EXPECT_EQ(rate, courant);
-  EXPECT_LT(expected, courant);
-}
-
-/// Without what viscosity adds to the pressure they are off by 0.04 to 1.7 after as many steps.
-TEST(FlowStep, of_a_creeping_flow_comes_to_the_steady_one_however_far_viscosity_reaches) {
-  for (const CellType type : {CellType::Quadrilateral, CellType::Triangle, CellType::Hexahedron}) {
-    const bool plane = type != CellType::Hexahedron;
-    const Mesh mesh(make_box(type, plane ? std::array{12, 12, 0} : std::array{6, 6, 6}));
-    FlowSettings settings = settings_with(mesh, Wall{});
-    boundary_of(settings, mesh, "top") = Wall{steady_vector([](Vector3 x) {
-                                                return Vector3{16 * x.x * x.x * (1 - x.x) * (1 - x.x), 0, 0};
-                                              }),
-                                              {}};
-    const auto flux_after = [](IncompressibleFlow&& flow, int steps) {
-      flow.start(*uniform_vector({}), 0);
-      for (int k = 0; k < steps; ++k) flow.advance(1);
-      return flow.flux().to_host();
-    };
-    for (const Real viscosity : {1., 1e5}) {
-      settings.viscosity = viscosity;
-      const std::vector<Real> steady =
-                                  flux_after(ExactFractionalStep(Executor::serial(), mesh, settings), 10),
-                              flux =
-                                  flux_after(ClassicalFractionalStep(Executor::serial(), mesh, settings), 40);
-      EXPECT_LE(largest(difference(flux, steady)), 0.05 * largest(steady)) << viscosity;
     }
   }
 }

@@ -1,0 +1,117 @@
+// Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
+// How long steps may be.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numbers>
+
+#include "mesh/box.hpp"
+#include "physics/flow/classical_fractional_step.hpp"
+#include "physics/flow/exact_fractional_step.hpp"
+#include "tests/mesh/shelf.hpp"
+#include "tests/physics/flow/flow_setup.hpp"
+
+namespace curlew {
+namespace {
+
+constexpr Real pi = std::numbers::pi;
+
+// A vortex that the equation of Euler keeps, and waves about as short as the mesh resolves.
+TEST(FlowStability, what_nothing_damps_does_not_grow_by_sbdf2) {
+  const VectorFunctionPointer velocity = steady_vector([](Vector3 x) {
+    const Real wave = 0.02 * std::sin(23 * x.x + 17 * x.y);
+    return Vector3{std::sin(pi * x.x) * std::cos(pi * x.y) + wave,
+                   -std::cos(pi * x.x) * std::sin(pi * x.y) + wave, 0};
+  });
+  for (const CellType type : {CellType::Quadrilateral, CellType::Triangle}) {
+    const Mesh mesh(make_box(type, {12, 12, 0}));
+    FlowSettings settings = settings_with(mesh, Symmetry{});
+    settings.viscosity = 0;
+    ClassicalFractionalStep flow(Executor::serial(), mesh, settings);
+    const Real start = flow.start(*velocity, 0).kinetic_energy;
+    for (int k = 0; k < 300; ++k) {
+      const Real energy = flow.advance(0.45 / flow.courant_rate()).kinetic_energy;
+      ASSERT_LE(energy, 1.00001 * start) << k;
+      ASSERT_GE(energy, 0.99 * start) << k;
+    }
+  }
+}
+
+class Convection : public testing::TestWithParam<ShelfMesh> {};
+
+TEST_P(Convection, is_as_fast_as_the_courant_number_says_or_as_viscosity_lets_it_be) {
+  const Mesh mesh(GetParam().raw);
+  const auto shear = steady_vector([](Vector3 x) { return Vector3{1 + x.y, 0, 0}; });
+  FlowSettings settings = settings_with(mesh, Inlet{shear, {}});
+  const auto rates = [&](Real viscosity, FlowScheme scheme) {
+    settings.viscosity = viscosity;
+    settings.scheme = scheme;
+    ClassicalFractionalStep flow(Executor::serial(), mesh, settings);
+    flow.start(*shear, 0);
+    const std::vector<Vector3> velocity = flow.face_velocity().to_host();
+    const std::vector<Real> flux = flow.flux().to_host();
+    Real expected = 0;
+    for (const Id<Cell> c : mesh.topology().cells()) {
+      Real through = 0, squares = 0;
+      Index faces = 0;
+      for (const auto [f, sign] : mesh.topology().faces_of_cell()[c]) {
+        through += std::abs(flux[at(f.value())]);
+        squares += dot(velocity[at(f.value())], velocity[at(f.value())]);
+        ++faces;
+      }
+      const Real courant = through / (2 * mesh.geometry().cell_volumes().host()[at(c.value())]);
+      expected = std::max(expected, std::min(courant, squares / (static_cast<Real>(faces) * viscosity)));
+    }
+    return std::array{flow.convection_rate(), expected, flow.courant_rate()};
+  };
+  for (const Real viscosity : {1e-6, 0.1, 1e3}) {
+    const auto [rate, expected, courant] = rates(viscosity, FlowScheme::Sbdf2);
+    EXPECT_NEAR(rate, expected, 1e-12 * expected) << viscosity;
+  }
+  const auto [rate, expected, courant] = rates(1e3, FlowScheme::SspRk3);
+  EXPECT_EQ(rate, courant);
+  EXPECT_LT(expected, courant);
+}
+
+INSTANTIATE_TEST_SUITE_P(Shelf, Convection, testing::ValuesIn(shelf()),
+                         [](const auto& shelf) { return shelf.param.name; });
+
+/// Without what viscosity adds to the pressure fluxes are off by 0.04 to 1.7 after as many steps.
+TEST(FlowStability, a_creeping_flow_comes_to_the_steady_one_however_far_viscosity_reaches) {
+  for (const CellType type : {CellType::Quadrilateral, CellType::Triangle, CellType::Hexahedron}) {
+    const bool plane = type != CellType::Hexahedron;
+    const Mesh mesh(make_box(type, plane ? std::array{12, 12, 0} : std::array{6, 6, 6}));
+    FlowSettings settings = settings_with(mesh, Wall{});
+    // The last has Courant numbers that no flow stands whose convection viscosity does not hold back.
+    for (const auto& [viscosity, speed] : {std::pair(1., 1.), {1e5, 1.}, {1e7, 1e3}}) {
+      boundary_of(settings, mesh, "top") =
+          Wall{steady_vector([speed = speed](Vector3 x) {
+                 return Vector3{16 * speed * x.x * x.x * (1 - x.x) * (1 - x.x), 0, 0};
+               }),
+               {}};
+      settings.viscosity = viscosity;
+      const auto run = [](IncompressibleFlow& flow, int steps) {
+        flow.start(*uniform_vector({}), 0);
+        for (int k = 0; k < steps; ++k) flow.advance(1);
+        return flow.flux().to_host();
+      };
+      ExactFractionalStep exact(Executor::serial(), mesh, settings);
+      ClassicalFractionalStep classical(Executor::serial(), mesh, settings);
+      const std::vector<Real> steady = run(exact, 10), flux = run(classical, 40);
+      Real size = 0, error = 0;
+      for (std::size_t f = 0; f < flux.size(); ++f) {
+        size = std::max(size, std::abs(steady[f]));
+        error = std::max(error, std::abs(flux[f] - steady[f]));
+      }
+      EXPECT_LE(error, 0.05 * size) << viscosity;
+      if (speed > 1) {
+        EXPECT_GT(classical.courant_rate(), 1000);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace curlew
