@@ -327,8 +327,10 @@ TEST_F(FlowRun, has_blown_up_where_steps_become_too_short_for_time_to_go_on) {
   speed = [](Real time) { return time < 0.5 ? Real(4) : Real(1e20); };
   const auto run = simulation();
   run->start();
-  EXPECT_THAT([&] { run_to_end(*run); },
-              testing::ThrowsMessage<DivergedError>(HasSubstr("the flow has blown up")));
+  const auto many_steps = [&] {
+    for (int step = 0; step < 1000; ++step) run->advance();
+  };
+  EXPECT_THAT(many_steps, testing::ThrowsMessage<DivergedError>(HasSubstr("the flow has blown up")));
   EXPECT_NEAR(run->time(), 0.5, 0.126);
 }
 
