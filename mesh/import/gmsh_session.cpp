@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <csignal>
 #include <cstdlib>
 #include <iostream>
 
@@ -43,6 +44,32 @@ class ExitWatch {
 
  private:
   static inline std::string watched;
+};
+
+/// Ends the process with a sentence about the file where Gmsh crashes while it exists: readers of some
+/// formats trust what a file says.
+class CrashWatch {
+ public:
+  CrashWatch(const std::filesystem::path& file, std::string_view remedy) {
+    sentence = fmt::format("error: {}: Gmsh crashes over it. {}\n", file.string(), remedy);
+    struct sigaction action = {};
+    action.sa_handler = [](int) {
+      // Nothing that takes memory or locks.
+      [[maybe_unused]] const ssize_t told = write(STDERR_FILENO, sentence.data(), sentence.size());
+      _exit(2);
+    };
+    for (std::size_t k = 0; k < signals.size(); ++k) sigaction(signals[k], &action, &before_[k]);
+  }
+  ~CrashWatch() {
+    for (std::size_t k = 0; k < signals.size(); ++k) sigaction(signals[k], &before_[k], nullptr);
+  }
+  CrashWatch(const CrashWatch&) = delete;
+  CrashWatch& operator=(const CrashWatch&) = delete;
+
+ private:
+  static constexpr std::array signals{SIGSEGV, SIGBUS, SIGFPE, SIGABRT};
+  static inline std::string sentence;
+  std::array<struct sigaction, signals.size()> before_{};
 };
 
 }  // namespace
@@ -114,7 +141,8 @@ std::vector<std::string> GmshSession::messages(std::string_view kind) const {
 
 void GmshSession::run(const std::filesystem::path& file, std::string_view remedy,
                       const std::function<void()>& work) const {
-  const ExitWatch watch(file);
+  const ExitWatch exit_watch(file);
+  const CrashWatch crash_watch(file, remedy);
   std::string thrown;
   try {
     work();

@@ -43,7 +43,8 @@ class GmshSession {
   std::vector<std::string> messages(std::string_view kind) const;
   /// What the libraries below Gmsh had to say.
   std::string printed() const { return output_.text(); }
-  /// Runs one stage of Gmsh's work and turns its errors, thrown or logged, into an InputError.
+  /// Runs one stage of Gmsh's work and turns its errors, thrown or logged, into an InputError. A crash in it
+  /// ends the process with the exit status of one and the like sentence.
   void run(const std::filesystem::path& file, std::string_view remedy,
            const std::function<void()>& work) const;
 

@@ -5,7 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <cstddef>
+#include <cstdlib>
 #include <filesystem>
+#include <iostream>
 #include <string>
 #include <vector>
 
@@ -93,6 +95,30 @@ TEST_F(GmshImport, a_script_that_ends_the_program_is_told_of) {
   }
   EXPECT_THAT(import_error(write("comment.geo", "/* Exit; */\nPoint(1) = {0, 0, 0};\n")),
               HasSubstr("it has no cells"));
+}
+
+/// Gmsh 4.8's reader of this format looks up the nodes of an element that has none.
+TEST_F(GmshImport, a_mesh_that_gmsh_crashes_over_is_told_of) {
+  const auto file = write("element.unv",
+                          "    -1\n"
+                          "  2411\n"
+                          "         1         1         1        11\n"
+                          "   0.0000000000000000D+00   0.0000000000000000D+00   0.0000000000000000D+00\n"
+                          "    -1\n"
+                          "    -1\n"
+                          "  2412\n"
+                          "         1       111         1         0         7         0\n"
+                          "    -1\n");
+  EXPECT_EXIT(
+      {
+        try {
+          import_mesh(file);
+        } catch (const InputError& error) {  // as other versions might throw
+          std::cerr << "error: " << error.what();
+          std::exit(2);
+        }
+      },
+      testing::ExitedWithCode(2), "error: .*element.unv: ");
 }
 
 TEST_F(GmshImport, a_truncated_mesh_is_an_error_or_still_a_mesh) {
