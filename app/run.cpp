@@ -235,6 +235,7 @@ class Run {
       simulate([&] { write_state(begin, is_due(output, start, begin, false), files, *snapshot); });
     }
     if (restarted && simulation_.finished()) write_end(files);
+    if (!simulation_.finished()) warn(simulation_.warnings());
     Requests asked;
     while (!simulation_.finished() && asked.stop_status == 0 && !asked.out_of_time &&
            (one_result || !options_.steps || steps_taken_ < *options_.steps)) {

@@ -365,7 +365,7 @@ void FlowSimulation::advance() {
   }
   const Real before = time();
   StepControl control = control_;
-  const StepControl::Step step = control.next(before, flow_->courant_rate());
+  const StepControl::Step step = control.next(before, flow_->courant_rate(), flow_->longest_viscous_step());
   if (!(step.end > before)) {
     throw DivergedError(
         fmt::format("step {} to follow t = {:.9g} s would be so short, {:.2g} s, that time stands still: the "
@@ -438,17 +438,35 @@ std::vector<ProgressItem> FlowSimulation::progress() const {
 }
 
 std::vector<std::string> FlowSimulation::warnings() {
+  std::vector<std::string> warnings;
+  if (auto warning = warning_of_viscosity()) warnings.push_back(std::move(*warning));
+  if (auto warning = warning_of_convection()) warnings.push_back(std::move(*warning));
+  return warnings;
+}
+
+std::optional<std::string> FlowSimulation::warning_of_viscosity() {
+  const Real longest = flow_->longest_viscous_step();
+  if (warned_of_viscosity_ || settings_.time.courant || settings_.time.step <= longest) return std::nullopt;
+  warned_of_viscosity_ = true;
+  return fmt::format(
+      "steps of {:.3g} s are too long for viscosity, which is explicit in ssp-rk schemes: the flow will blow "
+      "up; on this mesh it stands {:.2g} s, and courant in [time] keeps to that; schemes such as sbdf2 are "
+      "implicit",
+      settings_.time.step, longest);
+}
+
+std::optional<std::string> FlowSimulation::warning_of_convection() {
   // Driven cavities of squares blew up from somewhere between 1.4 and 2 on, of triangles later.
   constexpr Real most = 2;
-  if (warned_of_step_ || report_.courant <= most || settings_.flow.convection == ConvectionScheme::None)
-    return {};
+  if (warned_of_convection_ || report_.courant <= most || settings_.flow.convection == ConvectionScheme::None)
+    return std::nullopt;
   const Real rate = flow_->convection_rate();
-  if (step_ * rate <= most) return {};
-  warned_of_step_ = true;
-  return {fmt::format(
+  if (step_ * rate <= most) return std::nullopt;
+  warned_of_convection_ = true;
+  return fmt::format(
       "step {}, {:.3g} s with a Courant number of {:.3g}, is too long for convection, which is explicit: the "
       "flow may blow up; it stands about {:.2g} s, and courant = 0.5 in [time] keeps to less",
-      steps(), step_, report_.courant, 1 / rate)};
+      steps(), step_, report_.courant, 1 / rate);
 }
 
 std::vector<FieldDescription> FlowSimulation::output_fields() const {

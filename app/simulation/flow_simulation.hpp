@@ -68,6 +68,9 @@ class FlowSimulation final : public Simulation {
   /// Whether what moves is the rounding of forces that a pressure balances: it never stops changing.
   bool at_rest() const;
   void find_speed_of_rounding();
+  /// Of steps that are too long for what is explicit, once each.
+  std::optional<std::string> warning_of_viscosity();
+  std::optional<std::string> warning_of_convection();
 
   FlowCase settings_;
   std::unique_ptr<IncompressibleFlow> flow_;
@@ -75,7 +78,7 @@ class FlowSimulation final : public Simulation {
   SteadyDetector detector_;
   FlowStepReport report_;  // of the last step
   Real step_ = 0;          // its length [s]
-  bool warned_of_step_ = false;
+  bool warned_of_viscosity_ = false, warned_of_convection_ = false;
   std::vector<FlowAverage> averages_;
   mutable std::optional<CentroidVelocity> centroid_velocity_;  // once somebody sees the velocity
   std::optional<Field<Face, Vector3>> previous_velocity_;      // where a steady run watches it [m/s]

@@ -59,12 +59,12 @@ class Simulation {
   virtual std::optional<NamedReference> watched() const = 0;
   virtual void observe(Real value) = 0;
 
-  // Of the last step:
+  // Of the last step, or of the start:
   virtual std::map<std::string, SolveReport> solves() const = 0;  ///< by name
   virtual std::optional<Real> divergence() const = 0;  ///< largest, relative; nothing without a velocity
   virtual std::vector<double> residuals() const = 0;   ///< a row of residuals.csv
   virtual std::vector<ProgressItem> progress() const = 0;
-  /// A sentence for each thing that the last step is the first to give reason to warn of.
+  /// A sentence for each thing that is the first to give reason to warn of.
   virtual std::vector<std::string> warnings() { return {}; }
 
   virtual std::vector<CsvColumn> residual_columns() const = 0;

@@ -32,12 +32,12 @@ void EvenSteps::resume(const Moment& origin, const Moment& now) {
   if (std::abs(time_of(now.step) - now.time) > round_off_of_even_steps * time_.step) origin_ = now;
 }
 
-StepControl::Step StepControl::next(Real now, Real courant_rate) {
+StepControl::Step StepControl::next(Real now, Real courant_rate, Real longest) {
   Real step = time_.step;
   if (time_.courant) {
     constexpr Real unlimited = std::numeric_limits<Real>::infinity();
     step = courant_rate > 0 ? *time_.courant / courant_rate : unlimited;
-    step = std::min(step, time_.max_step.value_or(unlimited));
+    step = std::min({step, time_.max_step.value_or(unlimited), longest});
     if (last_ > 0) step = std::min(step, largest_growth * last_);
     if (last_ == 0 && time_.step > 0) step = std::min(step, time_.step);
   }

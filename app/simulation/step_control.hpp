@@ -46,11 +46,11 @@ class StepControl {
     Real end;     ///< the time it leads to [s]
   };
   /// The step from `now` [s] in a flow in which a step of 1 s has the Courant number `courant_rate` [1/s].
-  /// Steps that follow the Courant number grow by a factor of 1.2 at most from one to the next. Fixed ones
-  /// have one length to the bit, and lead to multiples of it after the start where they come next to them, so
-  /// that times do not drift. The last step ends at the end of the run, and where it would be shorter than
-  /// the one before the two are made equal.
-  Step next(Real now, Real courant_rate);
+  /// Steps that follow the Courant number grow by a factor of 1.2 at most from one to the next, and not
+  /// beyond `longest` [s]. Fixed ones have one length to the bit, and lead to multiples of it after the start
+  /// where they come next to them, so that times do not drift. The last step ends at the end of the run, and
+  /// where it would be shorter than the one before the two are made equal.
+  Step next(Real now, Real courant_rate, Real longest = std::numeric_limits<Real>::infinity());
   /// Whether the run is at its end.
   bool at_end(Real now) const;
 

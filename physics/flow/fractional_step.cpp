@@ -180,6 +180,7 @@ FlowStepReport FractionalStep::begin(Real time) {
   earlier_convection_known_ = false;
   now_.mean_flow_force = 0;
   if (settings_.mean_flow) require_mean_flow();
+  find_longest_viscous_step();
   boundaries_.update(time);
   boundaries_.impose(now_.flux, now_.velocity);
   take_divergence_from_start(report);
@@ -481,6 +482,7 @@ void FractionalStep::resume(const FlowState& state) {
     if (found == state.numbers.end()) throw InputError(fmt::format("the earlier run's state lacks {}", name));
     return found->second;
   };
+  find_longest_viscous_step();
   boundaries_.update(state.time);
   restore(domain, state, "flux", now_.flux);
   restore(domain, state, "previous_flux", before_.flux);

@@ -27,6 +27,7 @@ class FractionalStep : public IncompressibleFlow {
   std::int64_t steps() const override { return steps_; }
   Real courant_rate() const override { return courant_rate_; }
   Real convection_rate() const override;
+  Real longest_viscous_step() const override { return longest_viscous_step_; }
   const Mesh& mesh() const override { return mesh_; }
   const FlowSettings& settings() const override { return settings_; }
   const PrimalCochain<Face>& flux() const override { return now_.flux; }
@@ -103,6 +104,8 @@ class FractionalStep : public IncompressibleFlow {
 
  private:
   FlowStepReport begin(Real time);
+  /// Before there is a history: it forgets all guesses (explicit_viscosity.cpp).
+  void find_longest_viscous_step();
   /// Gives now_ the fluxes without divergence whose difference from those it has is of the least energy.
   void take_divergence_from_start(FlowStepReport& report);
   /// Replaces the pressure and the rate of the start by those of given fluxes that change as they do over the
@@ -211,6 +214,7 @@ class FractionalStep : public IncompressibleFlow {
   Real kinetic_energy_ = 0, previous_kinetic_energy_ = 0;  // 1/2 U . M U [m5/s2]
   Real earlier_kinetic_energy_ = 0, earlier_step_ = 0;     // of the step before the last
   Real courant_rate_ = 0;                                  // [1/s]
+  Real longest_viscous_step_ = 0;                          // [s]
 };
 
 }  // namespace curlew

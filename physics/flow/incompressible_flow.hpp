@@ -64,6 +64,9 @@ class IncompressibleFlow {
   /// Ruuth & Wetton, SIAM J. Numer. Anal. 32, 1995, have the regions.) Where viscosity is explicit or none it
   /// is the Courant rate.
   virtual Real convection_rate() const = 0;
+  /// The longest step that is stable where viscosity is explicit, by nearly the largest rate at which it
+  /// makes fluxes decay [s]; infinite where it is implicit or there is none. Known from the start on.
+  virtual Real longest_viscous_step() const = 0;
 
   virtual const Mesh& mesh() const = 0;
   virtual const FlowSettings& settings() const = 0;

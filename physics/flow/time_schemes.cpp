@@ -85,6 +85,27 @@ std::size_t stage_count(FlowScheme scheme) {
   return runge_kutta ? stages_of(scheme).size() : 0;
 }
 
+Real longest_stable_decay(FlowScheme scheme) {
+  // What becomes of U = 1 in a step of dU/dt = -decay U, over one.
+  const auto grows = [&](Real decay) {
+    std::vector<Real> values{1};
+    for (const Stage& stage : stages_of(scheme)) {
+      Real value = 0;
+      for (const StageTerm& term : stage.terms) value += (term.alpha - decay * term.beta) * values[term.from];
+      values.push_back(value);
+    }
+    return std::abs(values.back()) > 1;
+  };
+  REQUIRE(stage_count(scheme) > 0, "a region of stability is asked of Runge–Kutta schemes alone");
+  Real stable = 1, unstable = 2;
+  for (; !grows(unstable); unstable += 0.5) stable = unstable;
+  while (unstable - stable > 1e-6 * stable) {
+    const Real middle = (stable + unstable) / 2;
+    (grows(middle) ? unstable : stable) = middle;
+  }
+  return stable;
+}
+
 void FractionalStep::find_convection(const Level& level, FaceVelocity& convection, FlowStepReport& report) {
   momentum_.convection(level.flux, level.velocity, convection);
   if (condenses())

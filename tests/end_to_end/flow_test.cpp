@@ -93,6 +93,19 @@ TEST(FlowRun, warns_once_of_steps_too_long_for_convection_before_it_blows_up) {
               ContainsRegex("\n5,20,4,[2-9]"));  // the Courant number
 }
 
+TEST(FlowRun, warns_of_steps_too_long_for_explicit_viscosity_before_the_first_of_them) {
+  const FlowFolder folder;
+  folder.edit("courant = 0.15\nstep = 0.01\n", "step = 1\n");
+  folder.edit("end = 1\n", "end = 400\n");
+  const std::vector<std::string> viscous{"--set", "fluid.kinematic_viscosity=1", "--set",
+                                         "model.scheme=ssp-rk3"};
+  const std::string error = folder.run(viscous).error;
+  const std::size_t warning = error.find("warning: steps of 1 s are too long for viscosity");
+  EXPECT_LT(warning, error.find("error: step 1 to ")) << error;
+  EXPECT_EQ(error.find("warning: ", warning + 1), std::string::npos) << error;
+  EXPECT_EQ(folder.run({"--steps", "1", "--set", "fluid.kinematic_viscosity=1"}).error, "");
+}
+
 TEST(FlowRun, has_the_same_bits_on_every_backend) {
   const FlowFolder folder;
   const Outcome compared =

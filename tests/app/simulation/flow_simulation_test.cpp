@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 
 #include "kernels/error.hpp"
 #include "mesh/box.hpp"
@@ -41,6 +42,7 @@ class KnownFlow final : public IncompressibleFlow {
   std::int64_t steps() const override { return steps_; }
   Real courant_rate() const override { return speed_(time_); }
   Real convection_rate() const override { return speed_(time_); }
+  Real longest_viscous_step() const override { return longest_viscous_step_; }
   const Mesh& mesh() const override { return mesh_; }
   const FlowSettings& settings() const override { return settings_; }
   const PrimalCochain<Face>& flux() const override { return flux_; }
@@ -51,6 +53,7 @@ class KnownFlow final : public IncompressibleFlow {
   EnergyBudget energy_budget() const override { return {}; }
 
   std::vector<Real> started_from_;
+  Real longest_viscous_step_ = std::numeric_limits<Real>::infinity();
 
  private:
   FlowStepReport set(Real time, std::int64_t steps) {
@@ -332,6 +335,40 @@ TEST_F(FlowRun, has_blown_up_where_steps_become_too_short_for_time_to_go_on) {
   };
   EXPECT_THAT(many_steps, testing::ThrowsMessage<DivergedError>(HasSubstr("the flow has blown up")));
   EXPECT_NEAR(run->time(), 0.5, 0.126);
+}
+
+TEST_F(FlowRun, says_before_its_first_step_where_viscosity_does_not_stand_its_steps) {
+  for (const Real longest : {0.2, 0.1}) {
+    auto flow = std::make_unique<KnownFlow>(mesh, settings.flow, speed);
+    flow->longest_viscous_step_ = longest;
+    FlowSimulation run(settings, std::move(flow));
+    run.start();
+    const auto warnings = run.warnings();
+    if (longest > settings.time.step) {
+      EXPECT_THAT(warnings, testing::IsEmpty());
+      continue;
+    }
+    EXPECT_THAT(warnings, testing::ElementsAre(HasSubstr(
+                              "steps of 0.125 s are too long for viscosity, which is explicit in ssp-rk")));
+    EXPECT_THAT(warnings, testing::ElementsAre(HasSubstr("it stands 0.1 s")));
+    run.advance();
+    EXPECT_THAT(run.warnings(), testing::IsEmpty());
+  }
+}
+
+TEST_F(FlowRun, steps_by_the_courant_number_are_no_longer_than_viscosity_stands) {
+  settings.time.courant = 0.5;
+  settings.time.step = 0;
+  speed = [](Real time) { return time < 0.5 ? Real(1) : Real(100); };
+  auto flow = std::make_unique<KnownFlow>(mesh, settings.flow, speed);
+  flow->longest_viscous_step_ = 0.0625;
+  FlowSimulation run(settings, std::move(flow));
+  run.start();
+  EXPECT_THAT(run.warnings(), testing::IsEmpty());
+  for (int k = 0; k < 8; ++k) run.advance();
+  EXPECT_EQ(run.time(), 0.5);
+  run.advance();
+  EXPECT_EQ(run.time(), 0.505);
 }
 
 TEST_F(FlowRun, residuals_have_a_number_per_column) {

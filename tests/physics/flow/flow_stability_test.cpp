@@ -5,11 +5,13 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <numbers>
 
 #include "mesh/box.hpp"
 #include "physics/flow/classical_fractional_step.hpp"
 #include "physics/flow/exact_fractional_step.hpp"
+#include "physics/flow/time_schemes.hpp"
 #include "tests/mesh/shelf.hpp"
 #include "tests/physics/flow/flow_setup.hpp"
 
@@ -111,6 +113,51 @@ TEST(FlowStability, a_creeping_flow_comes_to_the_steady_one_however_far_viscosit
       }
     }
   }
+}
+
+TEST(FlowStability, explicit_viscosity_stands_the_longest_step_and_no_much_longer_one) {
+  const auto check = [](IncompressibleFlow& flow) {
+    const std::vector<Real> waves = arbitrary(flow.mesh().topology().faces().size());
+    for (const Real share : {1., 1.25}) {
+      const Real start = flow.start(waves, 0).kinetic_energy;
+      ASSERT_TRUE(std::isfinite(flow.longest_viscous_step()));
+      Real energy = start;
+      for (int k = 0; k < 30; ++k) energy = flow.advance(share * flow.longest_viscous_step()).kinetic_energy;
+      if (share == 1) {
+        EXPECT_LT(energy, start);
+      } else {
+        EXPECT_GT(energy, start);
+      }
+    }
+  };
+  for (const CellType type :
+       {CellType::Quadrilateral, CellType::Triangle, CellType::Hexahedron, CellType::Tetrahedron}) {
+    const bool plane = type == CellType::Quadrilateral || type == CellType::Triangle;
+    const Mesh mesh(make_box(type, plane ? std::array{7, 6, 0} : std::array{4, 3, 3}));
+    FlowSettings settings = settings_with(mesh, Wall{});
+    settings.convection = ConvectionScheme::None;
+    settings.viscosity = 0.3;
+    settings.momentum.relative_tolerance = settings.pressure.relative_tolerance = 1e-8;
+    for (const FlowScheme scheme : {FlowScheme::SspRk2, FlowScheme::SspRk3, FlowScheme::SspRk4}) {
+      SCOPED_TRACE(testing::Message()
+                   << "cells of type " << static_cast<int>(type) << ", " << stage_count(scheme) << " stages");
+      settings.scheme = scheme;
+      ClassicalFractionalStep classical(Executor::serial(), mesh, settings);
+      check(classical);
+      ExactFractionalStep exact(Executor::serial(), mesh, settings);
+      check(exact);
+    }
+    settings.scheme = FlowScheme::Sbdf2;
+    ClassicalFractionalStep implicit(Executor::serial(), mesh, settings);
+    implicit.start(*uniform_vector({}), 0);
+    EXPECT_EQ(implicit.longest_viscous_step(), std::numeric_limits<Real>::infinity());
+  }
+}
+
+/// Of 1 + z + ... + z^k/k! the real axis leaves at 2 and 2.5127 (k = 2, 3).
+TEST(FlowStability, regions_of_runge_kutta_schemes_end_where_they_are_known_to) {
+  EXPECT_NEAR(longest_stable_decay(FlowScheme::SspRk2), 2, 1e-5);
+  EXPECT_NEAR(longest_stable_decay(FlowScheme::SspRk3), 2.5127, 1e-4);
 }
 
 }  // namespace
