@@ -43,7 +43,7 @@ class Run {
         ranks_(mesh_.domain().communicator()),
         directory_(options.output.value_or(settings_.output.directory)),
         progress_(std::cerr, Progress::mode_of_standard_error(options.quiet || ranks_.rank() > 0),
-                  simulation.start_time(), simulation.end_time()),
+                  simulation.end_time()),
         program_began_(began) {
     summary_.ranks = ranks_.ranks();
     summary_.threads = threads;
@@ -54,7 +54,6 @@ class Run {
     report_.case_file = text_of_case();
     report_.overrides = options_.overrides;
     for (const std::string& note : mesh_.notes()) progress_.note(note);
-    stop_on_signals();  // what comes before the steps is better ended at once
     Files files;
     // What is wrong with the monitors shows before there is anything to lose.
     together(ranks_, [&] {
@@ -111,6 +110,13 @@ class Run {
   void open(Files& files, std::optional<Moment> restart) {
     // What other runs have left in another directory does not belong to this one.
     if (restart && !goes_on_from(directory_)) restart.reset();
+    together(ranks_, [&] {
+      if (!restart || !simulation_.one_result()) return;
+      throw InputErrors(settings_.location,
+                        fmt::format("a steady state has no steps that go on with those in '{}', from whose "
+                                    "checkpoint it is to start; give another --output",
+                                    directory_.string()));
+    });
     const auto restart_time = restart ? std::optional(restart->time) : std::nullopt;
     const std::filesystem::path residuals = directory_ / "residuals.csv";
     const std::vector<CsvColumn> columns = simulation_.residual_columns();
@@ -134,11 +140,13 @@ class Run {
     });
   }
 
-  /// Whether it is a checkpoint in `directory` that the run goes on from.
+  /// Whether it is a checkpoint in `directory` that the run goes on from: one of the run whose files are
+  /// there, not of the run before that.
   bool goes_on_from(const std::filesystem::path& directory) const {
     if (!options_.restart) return false;
     std::error_code ignored;
-    const std::filesystem::path from = std::filesystem::absolute(*options_.restart);
+    const std::filesystem::path from = std::filesystem::weakly_canonical(*options_.restart, ignored);
+    if (is_set_aside(from)) return false;
     const bool is_directory = std::filesystem::is_directory(from, ignored);
     return std::filesystem::equivalent(is_directory ? from : from.parent_path(), directory, ignored);
   }
@@ -236,6 +244,8 @@ class Run {
     }
     if (restarted && simulation_.finished()) write_end(files);
     if (!simulation_.finished()) warn(simulation_.warnings());
+    stop_on_signals();  // what comes before the steps is better ended at once
+    progress_.begin_steps(simulation_.time());
     Requests asked;
     while (!simulation_.finished() && asked.stop_status == 0 && !asked.out_of_time &&
            (one_result || !options_.steps || steps_taken_ < *options_.steps)) {

@@ -52,11 +52,12 @@ void FlowChecks::run() {
   check_monitors();
   check_quantity();
   check_fields();
-  if (case_.flow.mean_flow && std::ranges::none_of(case_.boundaries, has_type<PeriodicSettings>)) {
+  if (case_.flow.mean_flow && std::ranges::none_of(case_.boundaries, has_type<PeriodicSettings>) &&
+      std::ranges::count_if(case_.boundaries, has_type<Outlet>) < 2) {
     const Section mean = root_.table("fluid").table("mean_flow");
     mean.error("",
-               fmt::format("{} drives a flow through periodic patches, and no [boundary.PATCH] is of type "
-                           "\"periodic\"",
+               fmt::format("{} drives a flow through periodic patches or from one outlet to another, and no "
+                           "[boundary.PATCH] is of type \"periodic\", nor two of type \"outlet\"",
                            mean.title()));
   }
 }
@@ -144,9 +145,11 @@ void FlowChecks::check_quantity() {
       monitors.push_back(monitor.name);
     }
   }
+  // Names of monitors and of columns may have points themselves.
+  if (std::ranges::any_of(monitors, [&](const auto& name) { return quantity.starts_with(name + "."); }))
+    return;
   const std::size_t dot = quantity.rfind('.');
   const std::string monitor = quantity.substr(0, dot);
-  if (dot != std::string::npos && std::ranges::find(monitors, monitor) != monitors.end()) return;
   case_.time.quantity = valid[0];
   const std::string told =
       dot == std::string::npos

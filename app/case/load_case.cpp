@@ -89,7 +89,9 @@ void check_place_of_initial_file(const HeatCase&, Diagnostics&) {}
 void check_place_of_initial_file(const FlowCase& settings, Diagnostics& diagnostics) {
   std::error_code ignored;
   if (settings.initial_file &&
-      std::filesystem::equivalent(settings.initial_file->parent_path(), settings.output.directory, ignored)) {
+      std::filesystem::equivalent(
+          std::filesystem::weakly_canonical(*settings.initial_file, ignored).parent_path(),
+          settings.output.directory, ignored)) {
     diagnostics.error(
         settings.initial_file_location,
         fmt::format("{} is in the output directory, whose checkpoints the run replaces; move it "
@@ -139,7 +141,7 @@ void check_on_mesh(const Settings& settings, const Mesh& mesh, Diagnostics& diag
   const auto column = watched(settings);
   // The one that is watched alone, so that what is wrong with others does not hide its columns.
   const auto others = std::ranges::stable_partition(monitors, [&](const MonitorSettings& monitor) {
-    return column && monitor.name == column->name.substr(0, column->name.rfind('.'));
+    return column && column->name.starts_with(monitor.name + ".");
   });
   if (others.begin() != monitors.begin()) find_errors({monitors.begin(), others.begin()}, &*column);
   find_errors(others, nullptr);
@@ -152,13 +154,26 @@ Mesh prepared(const HeatCase&, Mesh mesh, Diagnostics&) {
 
 /// With the periodic patches joined.
 Mesh prepared(const FlowCase& settings, Mesh mesh, Diagnostics& diagnostics) {
+  const auto named = periodic_pairs(settings);
+  if (named.empty() || !diagnostics.empty()) return mesh;
   std::vector<PeriodicPair> pairs;
-  for (const auto& [first, second] : periodic_pairs(settings)) pairs.push_back({first.name, second.name});
-  if (pairs.empty() || !diagnostics.empty()) return mesh;
+  for (const auto& [first, second] : named) pairs.push_back({first.name, second.name});
   try {
     return make_periodic(mesh, pairs).mesh;
   } catch (const InputError& error) {
-    diagnostics.error(periodic_pairs(settings).front()[0].location, error.what());
+    // Of the first pair that is wrong by itself, else of them together.
+    Location location = named.front()[0].location;
+    std::string message = error.what();
+    for (std::size_t k = 0; k < pairs.size(); ++k) {
+      try {
+        make_periodic(mesh, std::span(pairs).subspan(k, 1));
+      } catch (const InputError& own) {
+        location = named[k][0].location;
+        message = own.what();
+        break;
+      }
+    }
+    diagnostics.error(location, message);
     return mesh;
   }
 }
@@ -256,6 +271,14 @@ LoadedCase load_case(const std::filesystem::path& path, std::span<const std::str
     std::visit(load, loaded.settings);
     diagnostics.throw_if_any();
   });
+  const bool on_any = ranks->maximum(in_parts ? 1 : 0) > 0;
+  together(*ranks, [&] {
+    if (in_parts == on_any) return;
+    throw InputErrors(
+        std::visit([](const auto& settings) { return settings.mesh.location; }, loaded.settings),
+        "the mesh file holds parts for as many ranks on some nodes and not on others: all have to "
+        "see the same file");
+  });
   if (ranks->ranks() > 1 && !in_parts) loaded.mesh = divided(std::move(loaded.mesh), ranks);
   return loaded;
 }
@@ -282,9 +305,9 @@ void check_values(const HeatCase& settings, const Mesh& mesh) {
   load.update(settings.time.start);
   if (!settings.time.steady) return;
   const NodeGraph graph(mesh.topology());
-  const std::vector<std::uint8_t> tied = tied_nodes(load);
-  require_balance(mesh, floating_parts(graph, tied), load);
-  require_mean(settings, all_are_tied(mesh.domain(), graph, tied));
+  const FloatingParts floating(mesh.domain(), graph, tied_nodes(load));
+  floating.require_balance(mesh, load);
+  require_mean(settings, floating.count() == 0);
 }
 
 void check_values(const FlowCase& settings, const Mesh& mesh) {

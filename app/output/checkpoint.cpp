@@ -89,6 +89,10 @@ std::filesystem::path write_checkpoint(const std::filesystem::path& directory, c
   return path;
 }
 
+bool is_set_aside(const std::filesystem::path& checkpoint) {
+  return checkpoint.filename().string().ends_with(set_aside);
+}
+
 void set_checkpoints_aside(const std::filesystem::path& directory, std::int64_t last) {
   for (const auto& [step, path] : checkpoints_in(directory, ".h5")) {
     if (step <= last) continue;

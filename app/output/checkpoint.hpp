@@ -40,6 +40,9 @@ std::filesystem::path write_checkpoint(const std::filesystem::path& directory, c
 /// one of its own.
 void set_checkpoints_aside(const std::filesystem::path& directory, std::int64_t last = -1);
 
+/// Whether a file's name says so.
+bool is_set_aside(const std::filesystem::path& checkpoint);
+
 /// Verifies a checkpoint and reads it, by all ranks together; arrays are read when they are asked for, and
 /// the file stays open till then. Throws InputError naming the file and the damage, on several ranks
 /// SharedFailure.

@@ -86,6 +86,11 @@ FieldFiles::FieldFiles(const std::filesystem::path& directory, const std::string
                        std::optional<Real> restart_time)
     : name_(name), mesh_(mesh), series_(directory, name, make_writer(mesh), restart_time) {}
 
+void FieldFiles::remove_replaced() {
+  series_.remove_replaced();
+  series_.remove_apart(name_of_diverged());
+}
+
 bool FieldFiles::has(Real time) const {
   return mesh_.domain().communicator().maximum(series_.has(time) ? 1 : 0) > 0;
 }
@@ -103,7 +108,7 @@ std::filesystem::path FieldFiles::write_diverged(Real time, std::span<const Fiel
   for (const FieldDescription& field : fields) {
     if (is_sound(field, snapshot, mesh_.domain().communicator())) shared.add(field, snapshot);
   }
-  return series_.write_apart(name_ + "_diverged", time, shared.cells(), shared.nodes());
+  return series_.write_apart(name_of_diverged(), time, shared.cells(), shared.nodes());
 }
 
 }  // namespace curlew

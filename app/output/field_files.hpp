@@ -28,8 +28,8 @@ class FieldFiles {
   FieldFiles(const std::filesystem::path& directory, const std::string& name, const Mesh& mesh,
              std::optional<Real> restart_time);
 
-  /// As FieldSeries does.
-  void remove_replaced() { series_.remove_replaced(); }
+  /// As FieldSeries does, and the file of an earlier run that diverged.
+  void remove_replaced();
   /// Whether the fields at `time` [s] are there already.
   bool has(Real time) const;
 
@@ -42,6 +42,8 @@ class FieldFiles {
                                        Snapshot& snapshot);
 
  private:
+  std::string name_of_diverged() const { return name_ + "_diverged"; }
+
   std::string name_;
   const Mesh& mesh_;
   FieldSeries series_;

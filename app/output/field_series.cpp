@@ -81,10 +81,19 @@ void FieldSeries::write_series() {
   write_file_atomically(path_, series.dump(2) + "\n");
 }
 
+std::filesystem::path FieldSeries::path_apart(const std::string& name) const {
+  return directory_ / fmt::format("fields/{}.hdf", name);
+}
+
+void FieldSeries::remove_apart(const std::string& name) const {
+  std::error_code ignored;  // it is in the way of nobody
+  std::filesystem::remove(path_apart(name), ignored);
+}
+
 std::filesystem::path FieldSeries::write_apart(const std::string& name, double time,
                                                std::span<const FieldView> cell_fields,
                                                std::span<const FieldView> node_fields) const {
-  const std::filesystem::path path = directory_ / fmt::format("fields/{}.hdf", name);
+  const std::filesystem::path path = path_apart(name);
   writer_.write(path, time, cell_fields, node_fields);
   return path;
 }

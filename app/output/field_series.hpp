@@ -33,6 +33,8 @@ class FieldSeries {
   void write(std::int64_t step, double time, std::span<const FieldView> cell_fields,
              std::span<const FieldView> node_fields);
 
+  /// Removes fields/NAME.hdf, if there is one that write_apart() left.
+  void remove_apart(const std::string& name) const;
   /// Writes fields/NAME.hdf, which the series does not list, and returns its path.
   std::filesystem::path write_apart(const std::string& name, double time,
                                     std::span<const FieldView> cell_fields,
@@ -48,6 +50,7 @@ class FieldSeries {
   };
 
   std::string file_of(std::int64_t step) const;
+  std::filesystem::path path_apart(const std::string& name) const;
   void write_series();
 
   std::filesystem::path directory_, path_;

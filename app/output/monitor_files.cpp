@@ -356,23 +356,21 @@ void MonitorFiles::require(const NamedReference& column) const {
 }
 
 std::function<double(Snapshot&)> MonitorFiles::find(const std::string& column) const {
-  std::vector<std::string> valid;  // of the monitor named, or of all where none is
-  const std::string name = column.substr(0, column.rfind('.'));  // which may have points itself
+  std::vector<std::string> of_all, of_named;
   for (const Monitor& monitor : monitors_) {
     if (!monitor.is_series) continue;
     const Columns& columns = monitor.table.columns;
-    const bool named = monitor.name == name;
-    if (named) valid.clear();
     for (std::size_t k = 0; k < columns.size(); ++k) {
-      valid.push_back(monitor.name + "." + columns[k].name);
-      if (valid.back() == column) {
+      const std::string name = monitor.name + "." + columns[k].name;
+      if (name == column)
         return [&table = monitor.table, k](Snapshot& snapshot) { return table.values(snapshot)[k]; };
-      }
+      of_all.push_back(name);
+      if (column.starts_with(monitor.name + ".")) of_named.push_back(name);
     }
-    if (named) break;
   }
   throw InputError(
-      fmt::format("no monitor writes \"{}\"{}", column, suggestion(column, valid, "columns of monitors")));
+      fmt::format("no monitor writes \"{}\"{}", column,
+                  suggestion(column, of_named.empty() ? of_all : of_named, "columns of monitors")));
 }
 
 }  // namespace curlew

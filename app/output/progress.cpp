@@ -27,11 +27,10 @@ std::string fit_to_terminal(const std::string& line) {
 
 }  // namespace
 
-Progress::Progress(std::ostream& out, Mode mode, double start_time, std::optional<double> end_time,
+Progress::Progress(std::ostream& out, Mode mode, std::optional<double> end_time,
                    std::function<double()> clock)
     : out_(out),
       mode_(mode),
-      start_time_(start_time),
       end_time_(end_time),
       clock_(std::move(clock)),
       start_(clock_()),
@@ -45,6 +44,11 @@ Progress::Mode Progress::mode_of_standard_error(bool quiet) {
 
 double Progress::wall_seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+void Progress::begin_steps(double time) {
+  start_time_ = time;
+  start_ = next_print_ = clock_();
 }
 
 void Progress::step(std::int64_t step, double time, std::span<const ProgressItem> items) {

@@ -24,7 +24,7 @@ class Progress {
 
   /// `end_time` [s] gives the time left; none where the end is not known beforehand. `clock` counts wall
   /// seconds (tests bring their own).
-  Progress(std::ostream& out, Mode mode, double start_time, std::optional<double> end_time,
+  Progress(std::ostream& out, Mode mode, std::optional<double> end_time,
            std::function<double()> clock = wall_seconds);
 
   /// Mode for standard error.
@@ -32,6 +32,8 @@ class Progress {
   /// Seconds of a steady clock.
   static double wall_seconds();
 
+  /// From now and from `time` [s] on the steps are taken whose pace tells the time left.
+  void begin_steps(double time);
   /// Reports that `step` has been done and `time` [s] reached. Cheap: most calls print nothing.
   void step(std::int64_t step, double time, std::span<const ProgressItem> items);
   /// Prints a line of its own, without tearing the updating line. Not in Quiet mode.
@@ -47,10 +49,10 @@ class Progress {
 
   std::ostream& out_;
   Mode mode_;
-  double start_time_;
+  double start_time_ = 0;  // of the steps
   std::optional<double> end_time_;
   std::function<double()> clock_;
-  double start_;            // clock when the run began
+  double start_;            // clock when the steps began
   double next_print_;       // clock from which the next line is due
   double interval_;         // wall seconds from one line to the next
   std::int64_t steps_ = 0;  // done since the start

@@ -326,6 +326,7 @@ std::vector<std::string> FlowSimulation::resume(const Checkpoint& checkpoint, co
   }
   find_speed_of_rounding();
   control_.resume(checkpoint.numbers.at(last_step_name));
+  step_ = control_.last();
   if (checkpoint.texts.at(detected_name) == settings_.time.quantity)
     detector_.resume(with_prefix(checkpoint.numbers, detector_prefix));
   std::vector<std::string> notes;

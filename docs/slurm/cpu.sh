@@ -22,6 +22,7 @@ restart=()
 # Ends 20 minutes before the job would, with a checkpoint; make it more where a step takes long.
 srun --mpi=pmix "$curlew" run "$case" --output "$output" --set time.wall_limit=42000 "${restart[@]}"
 
-if grep -q '"status": "stopped"' "$output/summary.json"; then
+# A run that stopped for another reason than its time, such as max_steps of a steady one, would end so again.
+if grep -q '"status": "stopped"' "$output/summary.json" && ! grep -q '"reason":' "$output/summary.json"; then
   scontrol requeue "$SLURM_JOB_ID"
 fi

@@ -90,34 +90,16 @@ FlowBoundaries::FlowBoundaries(const Executor& executor, const Mesh& mesh, const
 void FlowBoundaries::find_closed_parts() {
   const Topology& topology = mesh_.topology();
   const Domain& domain = mesh_.domain();
-  const Halo<Cell>& halo = domain.halo<Cell>();
-  // The label of a part is its lowest cell, or lower than any where an outlet opens it.
-  constexpr GlobalIndex open = -1;
-  Field<Cell, GlobalIndex> label(Executor::serial(), domain.extent<Cell>(), "part of the domain", "1");
-  const View<Cell, GlobalIndex> label_of = label.view();
-  for (const Id<Cell> c : label.range()) label_of[c] = halo.global(c);
+  std::vector<std::uint8_t> is_open(at(topology.cells().size()), 0);
   for (const Id<Face> f : topology.boundary_faces()) {
-    if (hold_of_face_[at(f.value())] == FaceHold::Free) label_of[topology.cells_of_face()[f][0].id] = open;
+    if (hold_of_face_[at(f.value())] == FaceHold::Free)
+      is_open[at(topology.cells_of_face()[f][0].id.value())] = 1;
   }
-  spread_lowest(domain, connected_by(topology.cells_of_face(), topology.cells()), label);
-  std::set<GlobalIndex> labels;  // of parts whose lowest cell this rank owns
-  for (const Id<Cell> c : label.owned()) {
-    if (label_of[c] == halo.global(c)) labels.insert(label_of[c]);
-  }
-  std::vector<GlobalIndex> closed;  // of all ranks
-  for (GlobalIndex last = open;;) {
-    const auto own = labels.upper_bound(last);
-    const GlobalIndex mine = own == labels.end() ? halo.total() : *own;
-    last = halo.total() -
-           static_cast<GlobalIndex>(domain.communicator().maximum(static_cast<Real>(halo.total() - mine)));
-    if (last == halo.total()) break;
-    closed.push_back(last);
-  }
-  closed_parts_ = static_cast<Index>(closed.size());
-  for (const Id<Cell> c : label.range()) {
-    const auto part = std::ranges::lower_bound(closed, label_of[c]) - closed.begin();
-    closed_part_of_cell_.push_back(label_of[c] == open ? -1 : static_cast<Index>(part));
-  }
+  closed_part_of_cell_ =
+      number_closed_sets<Cell>(domain, connected_by(topology.cells_of_face(), topology.cells()),
+                               [&](Id<Cell> c) { return is_open[at(c.value())] != 0; });
+  const Index last = closed_part_of_cell_.empty() ? -1 : *std::ranges::max_element(closed_part_of_cell_);
+  closed_parts_ = 1 + static_cast<Index>(domain.communicator().maximum(static_cast<Real>(last)));
 }
 
 Index FlowBoundaries::closed_part_of(std::size_t boundary_face) const {

@@ -502,22 +502,14 @@ void HeatDiffusion::forget_guesses() {
 }
 
 bool HeatDiffusion::has_one_steady_state() const {
-  return all_are_tied(mesh_.domain(), diffusion_.graph(), tied_nodes(load_));
+  return FloatingParts(mesh_.domain(), diffusion_.graph(), tied_nodes(load_)).count() == 0;
 }
 
 SolveReport HeatDiffusion::solve_steady() {
-  std::vector<Index> parts(at(temperature_.size()), -1);
-  if (mesh_.domain().communicator().ranks() > 1) {
-    if (!has_one_steady_state()) {
-      throw InputError(
-          "a steady state where a part of the domain has no patch of type temperature or convection can be "
-          "found on one rank only; run it without mpirun");
-    }
-  } else {
-    parts = floating_parts(diffusion_.graph(), tied_nodes(load_));
-    require_balance(mesh_, parts, load_);
-  }
-  const PiecewiseConstantNullSpace<PrimalCochain<Node>> null_space(executor_, temperature_.extent(), parts);
+  const FloatingParts floating(mesh_.domain(), diffusion_.graph(), tied_nodes(load_));
+  floating.require_balance(mesh_, load_);
+  const PiecewiseConstantNullSpace<PrimalCochain<Node>> null_space(executor_, temperature_.extent(),
+                                                                   floating.part_of_node());
   copy(temperature_, previous_);
   const SolveReport report = solve(0, 1, null_space.parts() > 0 ? &null_space : nullptr);
   null_space.match_means(volume_, previous_, temperature_);

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "kernels/error.hpp"
+#include "kernels/reduction.hpp"
 #include "mesh/parallel/lowest_labels.hpp"
 
 namespace curlew {
@@ -30,49 +31,31 @@ std::vector<std::uint8_t> tied_nodes(const HeatLoad& load) {
   return tied;
 }
 
-std::vector<Index> floating_parts(const NodeGraph& graph, const std::vector<std::uint8_t>& tied) {
-  DisjointSets sets = connected_nodes(graph);
-  std::vector<Index> part(tied.size(), 0);
-  for (std::size_t n = 0; n < tied.size(); ++n) {
-    if (tied[n]) part[at(sets.root(static_cast<Index>(n)))] = -1;
-  }
-  Index parts = 0;
-  for (std::size_t n = 0; n < tied.size(); ++n) {
-    const std::size_t lowest = at(sets.root(static_cast<Index>(n)));
-    if (n > lowest)
-      part[n] = part[lowest];
-    else if (part[n] == 0)
-      part[n] = parts++;
-  }
-  return part;
+FloatingParts::FloatingParts(const Domain& domain, const NodeGraph& graph,
+                             const std::vector<std::uint8_t>& tied)
+    : part_of_node_(number_closed_sets<Node>(domain, connected_nodes(graph),
+                                             [&](Id<Node> n) { return tied[at(n.value())] != 0; })) {
+  const Index last = part_of_node_.empty() ? -1 : *std::ranges::max_element(part_of_node_);
+  count_ = 1 + static_cast<Index>(domain.communicator().maximum(static_cast<Real>(last)));
 }
 
-void require_balance(const Mesh& mesh, const std::vector<Index>& parts, const HeatLoad& load) {
+void FloatingParts::require_balance(const Mesh& mesh, const HeatLoad& load) const {
+  const Communicator& ranks = mesh.domain().communicator();
   const std::vector<Real> load_of_node = load.at_nodes().to_host();
-  const Index count = parts.empty() ? 0 : 1 + *std::ranges::max_element(parts);
-  std::vector<Real> total(at(count), 0), size(at(count), 0);
-  for (std::size_t n = 0; n < parts.size(); ++n) {
-    if (parts[n] < 0) continue;
-    total[at(parts[n])] += load_of_node[n];
-    size[at(parts[n])] += std::abs(load_of_node[n]);
+  for (Index part = 0; part < count_; ++part) {
+    std::vector<Real> terms, sizes;
+    for (const Id<Node> n : mesh.domain().halo<Node>().owned()) {
+      if (part_of_node_[at(n.value())] != part) continue;
+      terms.push_back(load_of_node[at(n.value())]);
+      sizes.push_back(std::abs(terms.back()));
+    }
+    const Real total = sum_of_terms(ranks, terms), size = sum_of_terms(ranks, sizes);
+    if (std::abs(total) <= 1e-10 * size) continue;
+    throw InputError(fmt::format(
+        "there is no steady state: {:.6g} {} {} a part of the domain that has no patch of type "
+        "temperature or convection to balance it; add one, or run in time",
+        std::abs(total), mesh.topology().dimension() == 2 ? "W/m" : "W", total > 0 ? "enter" : "leave"));
   }
-  for (std::size_t part = 0; part < total.size(); ++part) {
-    if (std::abs(total[part]) <= 1e-10 * size[part]) continue;
-    throw InputError(
-        fmt::format("there is no steady state: {:.6g} {} {} a part of the domain that has no patch of type "
-                    "temperature or convection to balance it; add one, or run in time",
-                    std::abs(total[part]), mesh.topology().dimension() == 2 ? "W/m" : "W",
-                    total[part] > 0 ? "enter" : "leave"));
-  }
-}
-
-bool all_are_tied(const Domain& domain, const NodeGraph& graph, const std::vector<std::uint8_t>& tied) {
-  Field<Node, GlobalIndex> floats(Executor::serial(), domain.extent<Node>(), "floats", "1");
-  for (const Id<Node> n : floats.owned()) floats.view()[n] = tied[at(n.value())] ? 0 : 1;
-  spread_lowest(domain, connected_nodes(graph), floats);
-  Real floating = 0;
-  for (const Id<Node> n : floats.owned()) floating = std::max(floating, static_cast<Real>(floats.view()[n]));
-  return domain.communicator().maximum(floating) == 0;
 }
 
 }  // namespace curlew

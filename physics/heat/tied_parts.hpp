@@ -10,21 +10,28 @@
 
 namespace curlew {
 
-// What of the domain has a steady temperature of its own: `tied` says of each node whether something ties it
-// to a temperature.
-
-/// Of the conditions that a load holds: given temperatures, and convection.
+/// Of each node whether one of the conditions that a load holds ties it to a temperature: a given one, or
+/// convection.
 std::vector<std::uint8_t> tied_nodes(const HeatLoad& load);
 
-/// Connected parts of the domain without a tied node, numbered from 0: that of each node, -1 for nodes of the
-/// others. On one rank.
-std::vector<Index> floating_parts(const NodeGraph& graph, const std::vector<std::uint8_t>& tied);
+/// Connected parts of the domain without a tied node: their steady temperature is known but for a constant.
+/// All calls but accessors are made by all ranks together.
+class FloatingParts {
+ public:
+  FloatingParts(const Domain& domain, const NodeGraph& graph, const std::vector<std::uint8_t>& tied);
 
-/// Throws InputError where what is supplied to one of these parts does not sum to zero: it has no steady
-/// temperature.
-void require_balance(const Mesh& mesh, const std::vector<Index>& parts, const HeatLoad& load);
+  /// Of all ranks.
+  Index count() const { return count_; }
+  /// Numbered from 0: that of each node, ghosts included, -1 for nodes of the other parts.
+  const std::vector<Index>& part_of_node() const { return part_of_node_; }
 
-/// Whether every part of the domain has a tied node; together with all ranks.
-bool all_are_tied(const Domain& domain, const NodeGraph& graph, const std::vector<std::uint8_t>& tied);
+  /// Throws InputError where what is supplied to one of them does not sum to zero: it has no steady
+  /// temperature.
+  void require_balance(const Mesh& mesh, const HeatLoad& load) const;
+
+ private:
+  std::vector<Index> part_of_node_;
+  Index count_ = 0;
+};
 
 }  // namespace curlew

@@ -390,6 +390,26 @@ TEST(FlowDiverged, leaves_the_fields_of_the_moment_and_the_last_good_checkpoint)
   EXPECT_GE(checkpoint->checkpoint.time, 0.5);
   EXPECT_LT(checkpoint->checkpoint.time, 0.6);
   EXPECT_GT(line_count(folder / "out/residuals.csv"), 5);
+  ASSERT_EQ(folder.run({"--set", "solver.pressure={}", "--steps", "1"}).status, 0);
+  EXPECT_FALSE(std::filesystem::exists(folder / "out/fields/cavity_diverged.hdf"));
+}
+
+TEST(FlowFrom, a_checkpoint_in_its_output_directory_does_not_start_whatever_it_is_called) {
+  const FlowFolder folder;
+  ASSERT_EQ(folder.run({"--steps", "2"}).status, 0);
+  std::filesystem::copy_file(folder / "out/checkpoint_2.h5", folder / "checkpoint_2.h5");
+  std::filesystem::create_symlink("out/checkpoint_2.h5", folder / "link.h5");
+  folder.edit("velocity = [0, 0, 0]", "file = \"checkpoint_2.h5\"");
+  const auto refused = [&](const std::vector<std::string>& arguments) {
+    const Outcome outcome = folder.run(arguments);
+    EXPECT_EQ(outcome.status, 2);
+    EXPECT_THAT(outcome.error, HasSubstr("is in the output directory, whose checkpoints the run replaces"));
+  };
+  refused({"--output", ".", "--steps", "1"});
+  refused({"--set", "initial.file=\"link.h5\"", "--steps", "1"});
+  EXPECT_TRUE(std::filesystem::exists(folder / "checkpoint_2.h5"));
+  EXPECT_TRUE(std::filesystem::exists(folder / "out/checkpoint_2.h5"));
+  EXPECT_EQ(folder.run({"--steps", "1"}).status, 0);
 }
 
 }  // namespace

@@ -263,10 +263,48 @@ TEST(RestartFrom, a_directory_never_goes_on_with_the_run_before_the_last) {
   EXPECT_EQ(refused.status, 2);
   EXPECT_THAT(refused.error, AllOf(HasSubstr("no checkpoint_*.h5 in this directory"),
                                    HasSubstr("checkpoint_12.h5.earlier")));
-  // It is there till the new run has one of its own.
   EXPECT_EQ(read_checkpoint(folder / "out/checkpoint_12.h5.earlier"), earlier);
-  ASSERT_EQ(folder.run({"--steps", "2"}).status, 0);
+  // The files there are those of the killed run: with them it does not go on.
+  ASSERT_EQ(folder.run({"--restart", "out/checkpoint_12.h5.earlier"}).status, 0);
+  EXPECT_EQ(line_count(folder / "out/residuals.csv"), 2 + 8);
+  EXPECT_THAT(read_text(folder / "out/residuals.csv"), Not(HasSubstr("\n2,2e-06,")));
+  // It is there till the new run has one of its own.
   EXPECT_FALSE(std::filesystem::exists(folder / "out/checkpoint_12.h5.earlier"));
+}
+
+TEST(RestartFrom, its_own_directory_is_refused_to_a_steady_case) {
+  const CaseFolder folder;
+  ASSERT_EQ(folder.run({"--steps", "4"}).status, 0);
+  const auto before = contents(folder / "out");
+  write_text(folder / "steady.toml", R"TOML([mesh]
+file = "box.h5"
+[model]
+type = "heat-diffusion"
+[time]
+steady = true
+[material.box]
+conductivity = 1
+[boundary.left]
+type = "temperature"
+value = 3
+[boundary.right]
+type = "insulated"
+[boundary.bottom]
+type = "insulated"
+[boundary.top]
+type = "insulated"
+[output]
+directory = "out"
+)TOML");
+  const auto run_steady = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), {"run", "steady.toml", "--quiet", "--restart", "out"});
+    return run_curlew(folder.path(), more);
+  };
+  const Outcome refused = run_steady({});
+  EXPECT_EQ(refused.status, 2);
+  EXPECT_THAT(refused.error, HasSubstr("a steady state has no steps that go on with those in 'out'"));
+  EXPECT_EQ(contents(folder / "out"), before);
+  EXPECT_EQ(run_steady({"--output", "other"}).error, "");
 }
 
 TEST(RestartFrom, a_directory_without_checkpoints_names_the_remedy) {

@@ -11,6 +11,7 @@
 #include "tests/mesh/shelf.hpp"
 #include "tests/mpi/parted.hpp"
 #include "tests/physics/analytic_function.hpp"
+#include "tests/physics/flow/flow_setup.hpp"
 
 namespace curlew {
 namespace {
@@ -162,19 +163,42 @@ TEST(HeatOnRanks, goes_on_from_the_state_of_one_rank) {
   }
 }
 
-TEST(HeatOnRanks, without_a_temperature_anywhere_has_no_steady_state) {
-  if (all_ranks()->ranks() == 1) GTEST_SKIP() << "one rank solves it";
-  const Parted mesh = divided(make_box(CellType::Hexahedron, {4, 4, 4}));
-  HeatSettings settings;
-  settings.materials.assign(1, {1, 1, constant(0)});
-  settings.boundaries.assign(mesh.part.topology().patches().size(), Insulated{});
-  HeatDiffusion heat(Executor::serial().among(all_ranks()), mesh.part, settings);
-  heat.start(*constant(1), 0);
-  EXPECT_THROW(heat.solve_steady(), InputError);
-  settings.boundaries[0] = FixedTemperature{constant(3)};
-  HeatDiffusion tied(Executor::serial().among(all_ranks()), mesh.part, settings);
-  tied.start(*constant(1), 0);
-  EXPECT_NO_THROW(tied.solve_steady());
+/// One of two boxes whose parts do not touch has a temperature, heat passes through the other.
+TEST(HeatOnRanks, of_parts_without_a_temperature_has_the_bits_of_one_rank_when_steady) {
+  const RawMesh box = make_box(CellType::Tetrahedron, {6, 5, 4});
+  const Parted mesh = divided(side_by_side(box, box, {2, 0, 0}, "second "));
+  const auto settings_of = [](const Mesh& of, Real outflow) {
+    HeatSettings settings;
+    settings.materials.assign(of.topology().region_names().size(), {0.7, 1.3, constant(0)});
+    for (const Patch& patch : of.topology().patches()) {
+      HeatBoundary boundary = Insulated{};
+      if (patch.name == "left") boundary = FixedTemperature{constant(3)};
+      if (patch.name == "second left") boundary = HeatFlux{constant(2)};
+      if (patch.name == "second right") boundary = HeatFlux{constant(-outflow)};
+      settings.boundaries.push_back(boundary);
+    }
+    return settings;
+  };
+  const auto start = analytic([](Vector3 x, Real) { return x.x + x.y; });
+  const auto executor = Executor::serial().among(all_ranks());
+  HeatDiffusion whole(Executor::serial(), mesh.whole, settings_of(mesh.whole, 2)),
+      part(executor, mesh.part, settings_of(mesh.part, 2));
+  whole.start(*start, 0);
+  part.start(*start, 0);
+  EXPECT_FALSE(part.has_one_steady_state());
+  EXPECT_EQ(part.solve_steady().iterations, whole.solve_steady().iterations);
+  expect_same(mesh, part, whole);
+  // Its mean is that of the start, 2.5 + 0.5, and it falls by 2 W/m2 over 0.7 W/(m K).
+  const std::vector<Real> temperature = whole.temperature().to_host();
+  const auto positions = mesh.whole.geometry().node_positions(MemorySpace::Host);
+  for (const Id<Node> n : mesh.whole.topology().nodes()) {
+    const Vector3 x = positions[n];
+    EXPECT_NEAR(temperature[at(n.value())], x.x < 1.5 ? 3 : 3 - 2 / 0.7 * (x.x - 2.5), 1e-6);
+  }
+
+  HeatDiffusion unbalanced(executor, mesh.part, settings_of(mesh.part, 1));
+  unbalanced.start(*start, 0);
+  EXPECT_THROW(unbalanced.solve_steady(), InputError);
 }
 
 }  // namespace

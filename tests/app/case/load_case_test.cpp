@@ -105,9 +105,7 @@ TEST_F(LoadCase, looks_at_the_output_directory_unless_another_one_takes_its_plac
       AllOf(HasSubstr("command line: the output directory"), HasSubstr("is not a directory")));
 }
 
-TEST_F(LoadCase, does_not_let_a_run_replace_the_tables_that_it_reads) {
-  write_text(folder / "in.csv", "t,flow_rate\n0,1\n1,1\n");
-  write_text(folder / "case.toml", R"([mesh]
+constexpr const char* flow_case = R"([mesh]
 file = "box.h5"
 [model]
 type = "classical-fractional-step"
@@ -118,7 +116,69 @@ end = 1
 step = 0.1
 [initial]
 velocity = [0, 0, 0]
-[boundary.left]
+)";
+
+TEST_F(LoadCase, says_which_pair_of_periodic_patches_does_not_match) {
+  RawMesh box = make_box(CellType::Triangle, {2, 2, 1});
+  for (Vector3& x : box.nodes)
+    if (x.y == 1 && x.x == 0.5) x.x = 0.6;
+  write_mesh_file(folder / "box.h5", box);
+  write_text(folder / "case.toml", std::string(flow_case) + R"([boundary.left]
+type = "periodic"
+partner = "right"
+[boundary.bottom]
+type = "periodic"
+partner = "top"
+)");
+  EXPECT_THAT(errors_with({}), ElementsAre(AllOf(HasSubstr("case.toml:15: "), HasSubstr("bottom"))));
+}
+
+TEST_F(LoadCase, a_mean_flow_goes_from_one_outlet_to_another) {
+  write_text(folder / "case.toml", std::string(flow_case) + R"([boundary.left]
+type = "outlet"
+[boundary.right]
+type = "outlet"
+[boundary.bottom]
+type = "wall"
+[boundary.top]
+type = "wall"
+)");
+  const std::string mean_flow = "fluid.mean_flow={direction=[1,0,0],velocity=1}";
+  EXPECT_THAT(errors_with({mean_flow}), testing::IsEmpty());
+  EXPECT_THAT(errors_with({mean_flow, "boundary.right={type=\"wall\"}"}),
+              ElementsAre(HasSubstr("drives a flow through periodic patches or from one outlet to another")));
+}
+
+TEST_F(LoadCase, watches_columns_whose_names_have_points) {
+  RawMesh box = make_box(CellType::Triangle, {2, 2, 1});
+  for (std::string& patch : box.patch_names)
+    if (patch == "top") patch = "to.p";
+  write_mesh_file(folder / "box.h5", box);
+  write_text(folder / "case.toml", std::string(flow_case) + R"([boundary.left]
+type = "inlet"
+velocity = [1, 0, 0]
+[boundary.right]
+type = "outlet"
+[boundary.bottom]
+type = "wall"
+[boundary."to.p"]
+type = "outlet"
+[monitor.q]
+type = "flux"
+patches = ["right", "to.p"]
+)");
+  const auto watching = [&](const std::string& quantity) {
+    return errors_with({"time={steady=true, step=0.1, quantity=\"" + quantity + "\"}"});
+  };
+  EXPECT_THAT(watching("q.to.p"), testing::IsEmpty());
+  EXPECT_THAT(watching("q.right"), testing::IsEmpty());
+  EXPECT_THAT(watching("q.to"),
+              ElementsAre(AllOf(HasSubstr("no monitor writes \"q.to\""), HasSubstr("q.to.p"))));
+}
+
+TEST_F(LoadCase, does_not_let_a_run_replace_the_tables_that_it_reads) {
+  write_text(folder / "in.csv", "t,flow_rate\n0,1\n1,1\n");
+  write_text(folder / "case.toml", std::string(flow_case) + R"([boundary.left]
 type = "inlet"
 table = "in.csv"
 [boundary.right]

@@ -14,7 +14,7 @@ namespace {
 std::string transcript(Progress::Mode mode, int steps, double pace, std::optional<double> end_time = 10.0) {
   std::ostringstream out;
   double now = 100;
-  Progress progress(out, mode, 0, end_time, [&] { return now; });
+  Progress progress(out, mode, end_time, [&] { return now; });
   for (int step = 1; step <= steps; ++step) {
     now += pace;
     progress.step(step, step, std::vector<ProgressItem>{{"iterations", "14"}, {"Courant", "0.43"}});
@@ -41,6 +41,17 @@ TEST(Progress, no_time_left_without_an_end) {
             "step 1  time 1 s  iterations 14  Courant 0.43  0.5 s/step\ndone\n");
 }
 
+TEST(Progress, time_left_is_told_by_the_pace_of_this_run_s_steps) {
+  std::ostringstream out;
+  double now = 0;
+  Progress progress(out, Progress::Mode::Lines, 10., [&] { return now; });
+  now = 50;  // of set-up
+  progress.begin_steps(9);
+  now += 2;
+  progress.step(91, 9.1, {});
+  EXPECT_EQ(out.str(), "step 91  time 9.1 s  2 s/step  18.0 s left\n");
+}
+
 TEST(Progress, a_terminal_has_one_updating_line) {
   const std::string text = transcript(Progress::Mode::Terminal, 100, 0.01, std::nullopt);
   EXPECT_EQ(text.substr(0, 15), "\rstep 1  time 1");
@@ -59,7 +70,7 @@ TEST(Progress, quiet_says_nothing) {
 
 TEST(Progress, a_note_does_not_tear_the_updating_line) {
   std::ostringstream out;
-  Progress progress(out, Progress::Mode::Terminal, 0, std::nullopt, [] { return 0.0; });
+  Progress progress(out, Progress::Mode::Terminal, std::nullopt, [] { return 0.0; });
   progress.step(1, 0.5, {});
   progress.note("checkpoint written");
   EXPECT_EQ(out.str(), "\rstep 1  time 0.5 s  0 s/step\x1b[K\r\x1b[Kcheckpoint written\n");
@@ -68,7 +79,7 @@ TEST(Progress, a_note_does_not_tear_the_updating_line) {
 TEST(Progress, a_warning_is_told_in_every_mode) {
   for (const auto mode : {Progress::Mode::Terminal, Progress::Mode::Lines, Progress::Mode::Quiet}) {
     std::ostringstream out;
-    Progress(out, mode, 0, std::nullopt).warning("too hot");
+    Progress(out, mode, std::nullopt).warning("too hot");
     EXPECT_EQ(out.str(), "warning: too hot\n");
   }
 }

@@ -269,6 +269,20 @@ TEST_F(FlowRun, is_steady_when_what_is_watched_no_longer_changes) {
   EXPECT_TRUE(watching->finished());
 }
 
+TEST_F(FlowRun, that_is_not_steady_says_the_same_after_a_restart) {
+  settings.time.steady = true;
+  settings.time.max_steps = 3;
+  const auto run = simulation();
+  run->start();
+  run_to_end(*run);
+  EXPECT_THAT(run->conclusion(), testing::AllOf(HasSubstr("not steady after the 3 steps"),
+                                                testing::Not(HasSubstr("what the solves leave"))));
+  const auto again = simulation();
+  again->resume(run->checkpoint(), "checkpoint_3.h5");
+  EXPECT_TRUE(again->finished());
+  EXPECT_EQ(again->conclusion(), run->conclusion());
+}
+
 TEST_F(FlowRun, of_a_fluid_at_rest_is_steady_whatever_rounding_leaves) {
   settings.time.steady = true;
   settings.time.max_steps = 30;
