@@ -43,6 +43,22 @@ TEST_P(Stop, ends_the_step_writes_a_checkpoint_and_the_restart_reaches_the_same_
 
 INSTANTIATE_TEST_SUITE_P(Each, Stop, testing::Values(std::pair(SIGINT, 130), std::pair(SIGTERM, 143)));
 
+TEST(Stop, before_the_first_step_is_at_once) {
+  const CaseFolder folder;
+  ASSERT_EQ(folder.run({"--steps", "2"}).status, 0);
+  const std::string pipe = folder / "out/residuals.csv";
+  std::filesystem::remove(pipe);
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  Program program(folder.path(), {"run", "case.toml", "--quiet", "--restart", "out"});
+  // Once it reads the file that it is to go on with, only the steps are left to come.
+  int writer = -1;
+  ASSERT_TRUE(
+      program.wait_until([&] { return (writer = ::open(pipe.c_str(), O_WRONLY | O_NONBLOCK)) >= 0; }));
+  program.send(SIGTERM);
+  ::close(writer);
+  EXPECT_EQ(program.wait().status, -SIGTERM);
+}
+
 TEST(CheckpointSignal, writes_one_and_goes_on) {
   const LongCase folder;
   Program program(folder.path(), {"run", "case.toml", "--quiet"});
