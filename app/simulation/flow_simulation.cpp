@@ -321,6 +321,8 @@ std::vector<std::string> FlowSimulation::resume(const Checkpoint& checkpoint, co
   require_checkpoint_of(model(), mesh(), checkpoint, path);
   try {
     flow_->resume(state_in(checkpoint));
+  } catch (const MeanFlowError& error) {  // which is the case's
+    throw InputErrors(place_of(error, settings_), error.what());
   } catch (const InputError& error) {
     throw InputError(fmt::format("{}: {}", path, error.what()));
   }

@@ -77,13 +77,17 @@ std::vector<bool> given_faces(const FlowBoundaries& boundaries) {
 }
 
 /// 0 for those of faces whose flux is given.
-std::vector<std::uint8_t> free_edges(const Topology& topology, const FlowBoundaries& boundaries) {
-  std::vector<std::uint8_t> is_free(at(topology.edges().size()), 1);
+std::vector<std::uint8_t> free_edges(const Mesh& mesh, const FlowBoundaries& boundaries) {
+  const Topology& topology = mesh.topology();
+  Field<Edge, std::uint8_t> is_free(Executor::serial(), mesh.domain().extent<Edge>(), "free", "1");
+  is_free.fill(1);
   for (const Id<Face> f : topology.faces()) {
     if (boundaries.hold_of_face()[at(f.value())] == FaceHold::Free) continue;
-    for (const auto [e, sign] : topology.edges_of_face()[f]) is_free[at(e.value())] = 0;
+    for (const auto [e, sign] : topology.edges_of_face()[f]) is_free.view()[e] = 0;
   }
-  return is_free;
+  // Of a ghost the rank may not have the face.
+  exchange_ghosts(mesh.domain(), is_free);
+  return is_free.to_host();
 }
 
 }  // namespace
@@ -93,7 +97,7 @@ ExactFractionalStep::ExactFractionalStep(const Executor& executor, const Mesh& m
       tree_(mesh, given_faces(boundaries_)),
       loops_(tree_.harmonic_fluxes()),
       curl_(executor, mesh, loops_),
-      edge_is_free_(free_edges(mesh.topology(), boundaries_)),
+      edge_is_free_(free_edges(mesh, boundaries_)),
       matrices_(momentum_.matrices(), curl_, edge_is_free_),
       unknown_(make_unknown(executor, mesh, loops_.size())),
       last_change_(alike(unknown_.stream)),

@@ -1,4 +1,7 @@
 // Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
+#include <algorithm>
+#include <utility>
+
 #include "kernels/chosen_values.hpp"
 #include "kernels/vector_kernels.hpp"
 #include "mesh/parallel/exchange.hpp"
@@ -46,6 +49,29 @@ struct BoundaryPowerOfFace {
   }
 };
 
+/// The edge of the complex that an edge of face `f` of mesh.unfolded() has become: of a periodic mesh two may
+/// have become one.
+Id<Edge> joined_edge(const Mesh& mesh, Id<Face> f, Id<Edge> unfolded) {
+  if (&mesh.unfolded() == &mesh) return unfolded;
+  const Topology& topology = mesh.topology();
+  // In the order of those of the unfolded face.
+  const auto nodes = topology.nodes_of_face()[f],
+             of_unfolded = mesh.unfolded().topology().nodes_of_face()[mesh.unfolded_face(f)];
+  const auto joined = [&](Id<Node> n) {
+    Index k = 0;
+    while (of_unfolded[k].id != n) ++k;
+    return nodes[k].id;
+  };
+  if (topology.dimension() == 2) return Id<Edge>(joined(Id<Node>(unfolded.value())).value());
+  const auto ends = mesh.unfolded().topology().nodes_of_edge()[unfolded];
+  const auto [low, high] = std::minmax({joined(ends[0].id), joined(ends[1].id)});
+  for (const auto [e, sign] : topology.edges_of_face()[f]) {
+    const auto own = topology.nodes_of_edge()[e];
+    if (std::minmax({own[0].id, own[1].id}) == std::pair(low, high)) return e;
+  }
+  throw Error("a face has no edge between two of its nodes");
+}
+
 /// What the transposed gradient adds to the viscous force on the faces of walls, per unit of viscosity
 /// [m2/s], one per boundary face that the rank owns: by Stokes' theorem and D U = 0 the integral of -(grad
 /// u)ᵀ n over a face is that of u x dl around it. u at an edge is the mean over the wall's faces that meet
@@ -72,7 +98,7 @@ std::vector<Vector3> transposed_gradient_forces(const Mesh& mesh, const FlowSett
     Vector3 velocity{};  // the sum of those that meet
     Real faces = 0;
   };
-  std::vector<Meeting> at_edge(at(topology.edges().size()));
+  std::vector<Meeting> at_edge(at(mesh.topology().edges().size()));
   const Range<Face> own = mesh.topology().boundary_faces();
   const auto visit_walls = [&](const auto& visit) {
     for (std::size_t p = 0; p < settings.boundaries.size(); ++p) {
@@ -86,7 +112,7 @@ std::vector<Vector3> transposed_gradient_forces(const Mesh& mesh, const FlowSett
       const auto [start, end] = ends(e);
       Vector3 arm = (start + end) / 2 - centroids[at(shown_face.value())];
       if (plane) arm.z = 0;
-      Meeting& meeting = at_edge[at(e.value())];
+      Meeting& meeting = at_edge[at(joined_edge(mesh, f, e).value())];
       meeting.velocity += velocity[at(f.value() - own.first())] + cross(omega, arm);
       ++meeting.faces;
     }
@@ -96,7 +122,7 @@ std::vector<Vector3> transposed_gradient_forces(const Mesh& mesh, const FlowSett
     if (!own.contains(f)) return;
     for (const auto [e, sign] : topology.edges_of_face()[shown_face]) {
       const auto [start, end] = ends(e);
-      const Meeting& meeting = at_edge[at(e.value())];
+      const Meeting& meeting = at_edge[at(joined_edge(mesh, f, e).value())];
       forces[at(f.value() - own.first())] += (sign / meeting.faces) * cross(meeting.velocity, end - start);
     }
   });

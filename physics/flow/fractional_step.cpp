@@ -450,7 +450,8 @@ FlowState FractionalStep::state() const {
                    {"previous_mean_flow_force", before_.mean_flow_force},
                    {"previous_kinetic_energy", previous_kinetic_energy_},
                    {"earlier_step", earlier_step_},
-                   {"earlier_kinetic_energy", earlier_kinetic_energy_}};
+                   {"earlier_kinetic_energy", earlier_kinetic_energy_},
+                   {"condensed", condenses() ? 1 : 0}};
   const Domain& domain = mesh_.domain();
   store(domain, now_.flux, "flux", state);
   store(domain, before_.flux, "previous_flux", state);
@@ -482,6 +483,7 @@ void FractionalStep::resume(const FlowState& state) {
     if (found == state.numbers.end()) throw InputError(fmt::format("the earlier run's state lacks {}", name));
     return found->second;
   };
+  if (settings_.mean_flow) require_mean_flow();
   find_longest_viscous_step();
   boundaries_.update(state.time);
   restore(domain, state, "flux", now_.flux);
@@ -499,6 +501,11 @@ void FractionalStep::resume(const FlowState& state) {
   restore(domain, state, "previous_convection", before_.convection);
   earlier_convection_known_ = state.arrays.contains("earlier_convection");
   if (earlier_convection_known_) restore(domain, state, "earlier_convection", next_.convection);
+  if ((number("condensed") != 0) != condenses()) {  // by another viscosity
+    FlowStepReport report;
+    for (Level* level : {&now_, &before_}) find_convection(*level, level->convection, report);
+    earlier_convection_known_ = false;
+  }
   restore(domain, state, "rate", now_.rate);
   restore(domain, state, "previous_rate", before_.rate);
   restore(domain, state, "present_pressure", pressure_);

@@ -142,7 +142,10 @@ TEST(ExactFlowOnRanks, has_the_bits_of_one_rank_with_both_preconditioners) {
 
 /// The correction of streamfunction and tangential velocities together, between nodes on several levels.
 TEST(ExactFlowOnRanks, has_the_bits_of_one_rank_where_viscosity_reaches_far) {
-  for (const auto& [type, finer] : {std::pair(CellType::Triangle, 4), std::pair(CellType::Tetrahedron, 3)}) {
+  for (const auto& [type, finer] : {std::pair(CellType::Triangle, 4),
+                                    {CellType::Tetrahedron, 3},
+                                    {CellType::Prism, 2},
+                                    {CellType::Hexahedron, 2}}) {
     const RawMesh raw = past_two_bodies(type, finer);
     Partition partition{all_ranks()->ranks(), {}};
     for (std::size_t c = 0; c < raw.cell_types.size(); ++c)

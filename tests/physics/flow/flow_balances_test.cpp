@@ -7,6 +7,7 @@
 
 #include "kernels/memory_use.hpp"
 #include "mesh/box.hpp"
+#include "mesh/import/periodic.hpp"
 #include "operators/interpolation.hpp"
 #include "physics/flow/averages.hpp"
 #include "physics/flow/classical_fractional_step.hpp"
@@ -218,6 +219,33 @@ TEST(FlowBalances, forces_and_moments_on_the_walls_of_a_driven_box_cancel_as_the
 
 // A wall that slides with a velocity that varies along it smoothly, as a belt does whose parts move each at
 // its own speed.
+/// Two steps after rest, by a wave of the upper wall's velocity that goes round the periodic mesh.
+TEST(FlowBalances, forces_do_not_depend_on_where_a_periodic_mesh_is_joined) {
+  constexpr Index n = 8;
+  for (const CellType type : {CellType::Quadrilateral, CellType::Hexahedron}) {
+    const std::vector<PeriodicPair> pairs =
+        type == CellType::Quadrilateral ? std::vector<PeriodicPair>{{"left", "right"}}
+                                        : std::vector<PeriodicPair>{{"left", "right"}, {"front", "back"}};
+    const Mesh mesh = make_periodic(Mesh(make_box(type, {n, 4, 3})), pairs).mesh;
+    const auto force_with = [&](Index shift) {
+      const auto wave = steady_vector([&](Vector3 x) {
+        const Real angle = 2 * pi * (x.x - static_cast<Real>(shift) / n);
+        return Vector3{std::sin(angle) + std::cos(angle), std::sin(angle), 0};
+      });
+      FlowSettings settings = settings_with(mesh, Wall{});
+      settings.viscosity = 0.3;
+      boundary_of(settings, mesh, "top") = Wall{wave, {}};
+      ExactFractionalStep flow(Executor::serial(), mesh, settings);
+      flow.start(*uniform_vector({}), 0);
+      for (int k = 0; k < 2; ++k) flow.advance(0.01);
+      return total_on(flow, faces_of_patch(mesh, "top")).force;
+    };
+    const Vector3 expected = force_with(0);
+    EXPECT_GT(norm(expected), 1e-3);
+    for (const Index shift : {1, 3}) EXPECT_LE(norm(force_with(shift) - expected), 1e-7) << shift;
+  }
+}
+
 TEST(FlowBalances, moments_on_walls_that_slide_unevenly_cancel_as_the_mesh_is_refined) {
   Real moment[2];
   for (const int level : {0, 1}) {

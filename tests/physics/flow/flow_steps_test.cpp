@@ -255,6 +255,26 @@ TEST_F(DrivenBox, a_resumed_run_goes_on_to_the_same_bits) {
   }
 }
 
+/// Steps condense convection where there is no viscosity, and states hold what they have.
+TEST_F(DrivenBox, a_run_resumes_without_viscosity_as_with_next_to_none) {
+  FlowSettings some = settings(FlowScheme::Sbdf2);
+  some.viscosity = 1e-10;
+  ClassicalFractionalStep whole(Executor::serial(), mesh_, some);
+  whole.start(*uniform_vector({}), 0);
+  for (int k = 0; k < 4; ++k) whole.advance(0.01);
+  const FlowState state = kept(whole.state());
+  FlowSettings none = some;
+  none.viscosity = 0;
+  ClassicalFractionalStep resumed(Executor::serial(), mesh_, none);
+  resumed.resume(state);
+  for (int k = 0; k < 3; ++k) {
+    whole.advance(0.01);
+    resumed.advance(0.01);
+  }
+  const std::vector<Real> flux = whole.flux().to_host(), others = resumed.flux().to_host();
+  EXPECT_LE(distance(flux, others), 1e-5 * largest(flux));
+}
+
 TEST_F(DrivenBox, guesses_from_earlier_steps_keep_to_what_is_free) {
   // Single precision gives the changes that guesses are made of a part along the normals. No solve would ever
   // take it back, and from step to step it grew until the flow blew up.

@@ -125,6 +125,13 @@ TEST(MeanFlowHeld, a_mean_flow_through_one_outlet_alone_is_an_error) {
   EXPECT_THROW(start(box, {"right"}, {0, 1, 0}), InputError);
   EXPECT_THROW(start(box, {"right"}, {1, 0, 0}), InputError);
   EXPECT_THROW(start(channel, {"top"}, {0, 1, 0}), InputError);
+  // Nor does a run go on with one.
+  FlowSettings settings = settings_with(channel, Wall{});
+  ClassicalFractionalStep before(Executor::serial(), channel, settings);
+  before.start(*uniform_vector({}), 0);
+  settings.mean_flow = MeanFlow{{0, 1, 0}, 0.7};
+  ClassicalFractionalStep after(Executor::serial(), channel, settings);
+  EXPECT_THROW(after.resume(before.state()), MeanFlowError);
   // From one to the other, round through periodic patches.
   EXPECT_NO_THROW(start(box, {"left", "right"}, {1, 0, 0}));
   EXPECT_NO_THROW(start(channel, {"top"}, {1, 0, 0}));
