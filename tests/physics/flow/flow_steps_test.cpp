@@ -261,18 +261,18 @@ TEST_F(DrivenBox, a_run_resumes_without_viscosity_as_with_next_to_none) {
   some.viscosity = 1e-10;
   ClassicalFractionalStep whole(Executor::serial(), mesh_, some);
   whole.start(*uniform_vector({}), 0);
-  for (int k = 0; k < 4; ++k) whole.advance(0.01);
+  for (int k = 0; k < 10; ++k) whole.advance(0.05);
   const FlowState state = kept(whole.state());
   FlowSettings none = some;
   none.viscosity = 0;
   ClassicalFractionalStep resumed(Executor::serial(), mesh_, none);
   resumed.resume(state);
-  for (int k = 0; k < 3; ++k) {
-    whole.advance(0.01);
-    resumed.advance(0.01);
-  }
+  whole.advance(0.05);
+  resumed.advance(0.05);
   const std::vector<Real> flux = whole.flux().to_host(), others = resumed.flux().to_host();
-  EXPECT_LE(distance(flux, others), 1e-5 * largest(flux));
+  // 0.018 where what is not condensed is taken for condensed; the convection of the earliest step is
+  // forgotten.
+  EXPECT_LE(distance(flux, others), 2e-3 * largest(flux));
 }
 
 TEST_F(DrivenBox, guesses_from_earlier_steps_keep_to_what_is_free) {
