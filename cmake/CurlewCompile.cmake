@@ -14,7 +14,7 @@ if(CCACHE)
 endif()
 
 if(CURLEW_CUDA)
-  find_program(CURLEW_NVCC nvcc HINTS ENV CUDA_PATH PATHS /usr/local/cuda/bin)
+  find_program(CURLEW_NVCC nvcc HINTS ENV CUDA_PATH PATHS /usr/local/cuda PATH_SUFFIXES bin)
   if(CURLEW_NVCC)
     set(ENV{CUDACXX} ${CURLEW_NVCC})
     if(NOT CMAKE_CUDA_COMPILER)

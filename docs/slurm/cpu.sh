@@ -19,7 +19,8 @@ curlew=${CURLEW:-$HOME/curlew/build/app/curlew}
 restart=()
 ! compgen -G "$output/checkpoint_*.h5" >/dev/null || restart=(--restart "$output")
 
-# Ends 20 minutes before the job would, with a checkpoint; make it more where a step takes long.
+# Ends 20 minutes before the job would, with a checkpoint; make it more where a step takes long. A steady heat case, which
+# has no steps, goes without.
 srun --mpi=pmix "$curlew" run "$case" --output "$output" --set time.wall_limit=42000 "${restart[@]}"
 
 # A run that stopped for another reason than its time, such as max_steps of a steady one, would end so again.

@@ -15,6 +15,7 @@ set -euo pipefail
 case=$1 output=$2
 curlew=${CURLEW:-$HOME/curlew/build/app/curlew}
 
-# Each rank takes the GPU of its number on the node. What is done on the host takes the cores of the task.
+# Each rank takes the GPU of its number on the node. What is done on the host takes the cores of the task. A steady heat
+# case, which has no steps, goes without wall_limit.
 export OMP_NUM_THREADS=$SLURM_CPUS_PER_TASK
 srun --mpi=pmix "$curlew" run "$case" --output "$output" --backend cuda --set time.wall_limit=42000
