@@ -34,6 +34,12 @@ class DisjointSets {
   Index sets_;
 };
 
+/// Sets of entities by number, over all ranks.
+struct NumberedSets {
+  std::vector<Index> number;  ///< of each entity's set, ghosts included; -1: it is in none of them
+  Index count = 0;            ///< of sets
+};
+
 /// Sets of entities that rows of a table connect: nodes of a cell, cells on both sides of a face.
 template <class Row, class Entity>
 DisjointSets connected_by(const IncidenceTable<Row, Entity>& table, Range<Entity> entities) {

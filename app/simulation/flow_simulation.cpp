@@ -372,8 +372,7 @@ void FlowSimulation::advance() {
   if (!(step.end > before)) {
     throw DivergedError(
         fmt::format("step {} to follow t = {:.9g} s would be so short, {:.2g} s, that time stands still: the "
-                    "flow has blown "
-                    "up; try a smaller Courant number",
+                    "flow has blown up; try a smaller Courant number",
                     steps() + 1, before, step.length));
   }
   step_ = step.length;

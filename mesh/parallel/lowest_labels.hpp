@@ -33,11 +33,10 @@ void spread_lowest(const Domain& domain, DisjointSets sets, Field<E, GlobalIndex
   }
 }
 
-/// Numbers the sets without an open entity from 0, over all ranks, in the order of their lowest entities:
-/// that of each entity, ghosts included, and -1 in the other sets. `sets`: as above; `is_open(i)`: of those
-/// that the rank owns. By all ranks together.
+/// Numbers the sets without an open entity from 0, in the order of their lowest entities. `sets`: as above;
+/// `is_open(i)`: of those that the rank owns. By all ranks together.
 template <class E, class IsOpen>
-std::vector<Index> number_closed_sets(const Domain& domain, DisjointSets sets, const IsOpen& is_open) {
+NumberedSets number_closed_sets(const Domain& domain, DisjointSets sets, const IsOpen& is_open) {
   const Halo<E>& halo = domain.halo<E>();
   // The label of a set is its lowest entity, or lower than any where one is open.
   constexpr GlobalIndex open = -1;
@@ -58,12 +57,12 @@ std::vector<Index> number_closed_sets(const Domain& domain, DisjointSets sets, c
     if (last == halo.total()) break;
     closed.push_back(last);
   }
-  std::vector<Index> number;
+  NumberedSets numbered{{}, static_cast<Index>(closed.size())};
   for (const Id<E> i : label.range()) {
     const auto place = std::ranges::lower_bound(closed, label_of[i]) - closed.begin();
-    number.push_back(label_of[i] == open ? -1 : static_cast<Index>(place));
+    numbered.number.push_back(label_of[i] == open ? -1 : static_cast<Index>(place));
   }
-  return number;
+  return numbered;
 }
 
 }  // namespace curlew

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
+#include <utility>
 
 #include "kernels/fill.hpp"
 #include "kernels/reduction.hpp"
@@ -89,17 +89,16 @@ FlowBoundaries::FlowBoundaries(const Executor& executor, const Mesh& mesh, const
 
 void FlowBoundaries::find_closed_parts() {
   const Topology& topology = mesh_.topology();
-  const Domain& domain = mesh_.domain();
   std::vector<std::uint8_t> is_open(at(topology.cells().size()), 0);
   for (const Id<Face> f : topology.boundary_faces()) {
     if (hold_of_face_[at(f.value())] == FaceHold::Free)
       is_open[at(topology.cells_of_face()[f][0].id.value())] = 1;
   }
-  closed_part_of_cell_ =
-      number_closed_sets<Cell>(domain, connected_by(topology.cells_of_face(), topology.cells()),
+  NumberedSets closed =
+      number_closed_sets<Cell>(mesh_.domain(), connected_by(topology.cells_of_face(), topology.cells()),
                                [&](Id<Cell> c) { return is_open[at(c.value())] != 0; });
-  const Index last = closed_part_of_cell_.empty() ? -1 : *std::ranges::max_element(closed_part_of_cell_);
-  closed_parts_ = 1 + static_cast<Index>(domain.communicator().maximum(static_cast<Real>(last)));
+  closed_parts_ = closed.count;
+  closed_part_of_cell_ = std::move(closed.number);
 }
 
 Index FlowBoundaries::closed_part_of(std::size_t boundary_face) const {

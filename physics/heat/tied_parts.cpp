@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 
 #include "kernels/error.hpp"
@@ -33,19 +32,16 @@ std::vector<std::uint8_t> tied_nodes(const HeatLoad& load) {
 
 FloatingParts::FloatingParts(const Domain& domain, const NodeGraph& graph,
                              const std::vector<std::uint8_t>& tied)
-    : part_of_node_(number_closed_sets<Node>(domain, connected_nodes(graph),
-                                             [&](Id<Node> n) { return tied[at(n.value())] != 0; })) {
-  const Index last = part_of_node_.empty() ? -1 : *std::ranges::max_element(part_of_node_);
-  count_ = 1 + static_cast<Index>(domain.communicator().maximum(static_cast<Real>(last)));
-}
+    : parts_(number_closed_sets<Node>(domain, connected_nodes(graph),
+                                      [&](Id<Node> n) { return tied[at(n.value())] != 0; })) {}
 
 void FloatingParts::require_balance(const Mesh& mesh, const HeatLoad& load) const {
   const Communicator& ranks = mesh.domain().communicator();
   const std::vector<Real> load_of_node = load.at_nodes().to_host();
-  for (Index part = 0; part < count_; ++part) {
+  for (Index part = 0; part < parts_.count; ++part) {
     std::vector<Real> terms, sizes;
     for (const Id<Node> n : mesh.domain().halo<Node>().owned()) {
-      if (part_of_node_[at(n.value())] != part) continue;
+      if (parts_.number[at(n.value())] != part) continue;
       terms.push_back(load_of_node[at(n.value())]);
       sizes.push_back(std::abs(terms.back()));
     }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "mesh/disjoint_sets.hpp"
 #include "mesh/domain.hpp"
 #include "mesh/node_graph.hpp"
 #include "physics/heat/heat_load.hpp"
@@ -21,17 +22,16 @@ class FloatingParts {
   FloatingParts(const Domain& domain, const NodeGraph& graph, const std::vector<std::uint8_t>& tied);
 
   /// Of all ranks.
-  Index count() const { return count_; }
+  Index count() const { return parts_.count; }
   /// Numbered from 0: that of each node, ghosts included, -1 for nodes of the other parts.
-  const std::vector<Index>& part_of_node() const { return part_of_node_; }
+  const std::vector<Index>& part_of_node() const { return parts_.number; }
 
   /// Throws InputError where what is supplied to one of them does not sum to zero: it has no steady
   /// temperature.
   void require_balance(const Mesh& mesh, const HeatLoad& load) const;
 
  private:
-  std::vector<Index> part_of_node_;
-  Index count_ = 0;
+  NumberedSets parts_;
 };
 
 }  // namespace curlew

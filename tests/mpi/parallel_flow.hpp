@@ -58,6 +58,7 @@ inline void expect_same_unknowns(const Parted& mesh, const IncompressibleFlow& p
   EXPECT_EQ(differences(mesh, part.face_velocity(), whole.face_velocity()), 0);
   EXPECT_EQ(differences(mesh, part.pressure(), whole.pressure()), 0);
   EXPECT_TRUE(same_bits(part.courant_rate(), whole.courant_rate()));
+  EXPECT_TRUE(same_bits(part.longest_viscous_step(), whole.longest_viscous_step()));
   EXPECT_TRUE(same_bits(part.mean_flow_force(), whole.mean_flow_force()));
 }
 
