@@ -6,12 +6,16 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <bit>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <new>
+#include <thread>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -35,8 +39,18 @@ bool is_set_to_zero(const char* variable) {
   return value != nullptr && std::strcmp(value, "0") == 0;
 }
 
-/// What a driver that cannot load one kernel cannot load the others by.
-__global__ void do_nothing() {}
+/// Copies a few words to memory of the host, and then, for it to see that they are there, a number. By one
+/// block.
+__global__ void deliver(const unsigned* from, unsigned words, unsigned* to, volatile unsigned* delivery,
+                        unsigned number) {
+  for (unsigned k = threadIdx.x; k < words; k += blockDim.x) to[k] = from[k];
+  __threadfence_system();
+  __syncthreads();
+  if (threadIdx.x == 0) *delivery = number;
+}
+
+/// What launches are noted down in instead of made; else null.
+Launches* recorded_launches = nullptr;
 
 /// The GPU in use and what belongs to it. Never destroyed: the driver takes everything back at the end of the
 /// process, perhaps before the last field is released.
@@ -58,10 +72,11 @@ class Device {
     check(cudaDeviceGetStreamPriorityRange(&least, &greatest), "to tell what its streams may be");
     check(cudaStreamCreateWithPriority(&copy_stream_, cudaStreamNonBlocking, greatest), "to make a stream");
     void* data = nullptr;
-    check(cudaMallocHost(&data, (slots_.size() + 1) * staging_bytes), "to allocate memory for copies");
+    check(cudaMallocHost(&data, (slots_.size() + 2) * staging_bytes), "to allocate memory for copies");
     landing_ = static_cast<std::byte*>(data);
+    delivery_ = new (landing_ + staging_bytes) unsigned(0);
     for (std::size_t k = 0; k < slots_.size(); ++k) {
-      slots_[k].data = landing_ + (k + 1) * staging_bytes;
+      slots_[k].data = landing_ + (k + 2) * staging_bytes;
       check(cudaEventCreateWithFlags(&slots_[k].copied, cudaEventDisableTiming), "to make an event");
     }
   }
@@ -111,11 +126,8 @@ class Device {
     kept_bytes_ += block->second;
     used_bytes_ -= block->second;
     sizes_.erase(block);
-    if (keeps_) return;
-    // While launches are recorded nothing may be freed.
-    cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
-    if (cudaStreamIsCapturing(stream_, &status) == cudaSuccess && status == cudaStreamCaptureStatusNone)
-      give_back();
+    // What launches that are noted down know of stays where it is.
+    if (!keeps_ && recorded_launches == nullptr) give_back();
   }
 
   std::size_t used_memory() {
@@ -153,8 +165,12 @@ class Device {
       case Direction::ToHost:
         // The result of a reduction comes through pinned memory, which needs no buffer of the driver's.
         void* landing = bytes <= staging_bytes ? landing_ : to;
-        check(cudaMemcpyAsync(landing, from, bytes, cudaMemcpyDeviceToHost, stream_), "a copy to the host");
-        synchronise();
+        if (bytes <= staging_bytes && is_in_words(from, bytes)) {
+          take_delivery(from, bytes);
+        } else {
+          check(cudaMemcpyAsync(landing, from, bytes, cudaMemcpyDeviceToHost, stream_), "a copy to the host");
+          synchronise();
+        }
         if (landing != to) std::memcpy(to, landing, bytes);
         return;
     }
@@ -201,6 +217,31 @@ class Device {
     const std::size_t unit = keeps_ ? 512 : 1;
     return (bytes + unit - 1) / unit * unit;
   }
+  static bool is_in_words(const void* data, std::size_t bytes) {
+    return reinterpret_cast<std::uintptr_t>(data) % sizeof(unsigned) == 0 && bytes % sizeof(unsigned) == 0;
+  }
+  /// Brings a few words to `landing_`, sooner than a copy would: a kernel writes them there while the host
+  /// looks for the number that comes last (docs/trials.md).
+  void take_delivery(const void* from, std::size_t bytes) {
+    constexpr unsigned threads = 32;
+    const unsigned number = ++deliveries_;
+    deliver<<<1, threads, 0, stream_>>>(static_cast<const unsigned*>(from),
+                                        static_cast<unsigned>(bytes / sizeof(unsigned)),
+                                        reinterpret_cast<unsigned*>(landing_), delivery_, number);
+    check(cudaGetLastError(), "in a kernel or copy");
+    const std::atomic_ref<unsigned> delivered(*delivery_);
+    constexpr int looks_before_asking = 256;  // whether something has failed
+    for (int looks = 1; delivered.load(std::memory_order_acquire) != number; ++looks) {
+      if (looks % looks_before_asking != 0) continue;
+      const cudaError_t status = cudaStreamQuery(stream_);
+      if (status == cudaErrorNotReady) {
+        cudaGetLastError();  // forget it
+        std::this_thread::yield();
+      } else {
+        check(status, "in a kernel or copy");
+      }
+    }
+  }
   /// Hands all blocks that lie idle back to the driver.
   void give_back() {
     cudaStreamSynchronize(stream_);
@@ -218,6 +259,8 @@ class Device {
     cudaEvent_t copied = nullptr;
   };
   std::byte* landing_ = nullptr;  // pinned
+  unsigned* delivery_ = nullptr;  // pinned: the number of the last one that has landed
+  unsigned deliveries_ = 0;       // asked for
   std::array<Slot, 16> slots_;
   std::size_t next_slot_ = 0;
   std::mutex mutex_, copy_mutex_;
@@ -266,6 +309,13 @@ std::string problem_of(int device) {
          ", and 7.5 (Turing) or more is needed; use --backend cpu";
 }
 
+cudaError_t start(const void* function, unsigned blocks, unsigned threads, const std::byte* range,
+                  const std::byte* kernel, cudaStream_t stream) {
+  // The driver copies arguments and has no const for them.
+  void* arguments[] = {const_cast<std::byte*>(range), const_cast<std::byte*>(kernel)};
+  return cudaLaunchKernel(function, dim3(blocks), dim3(threads), arguments, 0, stream);
+}
+
 }  // namespace
 
 std::string problem() {
@@ -303,7 +353,8 @@ void select(int device) {
   if (const std::string why = problem_of(device); !why.empty()) throw InputError(why);
   auto selected = std::make_unique<Device>(device);
   cudaFuncAttributes attributes;
-  if (const cudaError_t status = cudaFuncGetAttributes(&attributes, do_nothing); status != cudaSuccess) {
+  // A driver that cannot load this kernel cannot load the others.
+  if (const cudaError_t status = cudaFuncGetAttributes(&attributes, deliver); status != cudaSuccess) {
     cudaGetLastError();  // forget the error
     throw InputError("GPU " + std::to_string(device) + " cannot load the kernels: " + text(status) +
                      "; update its driver, or use --backend cpu");
@@ -311,21 +362,21 @@ void select(int device) {
   in_use = selected.release();
 }
 
-cudaStream_t stream() {
-  return Device::get().stream();
-}
-
-void check_launch(const std::type_info& kernel) {
-  const cudaError_t status = cudaGetLastError();
+void launch(const void* function, unsigned blocks, unsigned threads, std::span<const std::byte> range,
+            std::span<const std::byte> kernel, const std::type_info& name) {
+  if (recorded_launches != nullptr) return recorded_launches->add(function, blocks, threads, range, kernel);
+  const cudaStream_t stream = Device::get().stream();
+  const cudaError_t status = start(function, blocks, threads, range.data(), kernel.data(), stream);
   if (status == cudaSuccess) return;
+  cudaGetLastError();  // forget the error
   int demangled = 0;
-  const std::unique_ptr<char, void (*)(void*)> name(
-      abi::__cxa_demangle(kernel.name(), nullptr, nullptr, &demangled), std::free);
+  const std::unique_ptr<char, void (*)(void*)> text_of_name(
+      abi::__cxa_demangle(name.name(), nullptr, nullptr, &demangled), std::free);
   // What fails on the GPU shows at whatever is asked of it next, and remains.
-  const cudaError_t remaining = cudaStreamQuery(stream());
+  const cudaError_t remaining = cudaStreamQuery(stream);
   const bool refused = remaining == cudaSuccess || remaining == cudaErrorNotReady;
   throw Error((refused ? "the GPU did not run the kernel " : "the GPU failed in a kernel or copy before ") +
-              std::string(demangled == 0 ? name.get() : kernel.name()) + ": " + text(status));
+              std::string(demangled == 0 ? text_of_name.get() : name.name()) + ": " + text(status));
 }
 
 void synchronise() {
@@ -363,10 +414,26 @@ std::unique_ptr<Staging> make_staging(std::size_t bytes) {
 }
 
 bool is_recording() {
-  if (Device::in_use() == nullptr) return false;
-  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
-  check(cudaStreamIsCapturing(stream(), &status), "to tell whether launches are recorded");
-  return status != cudaStreamCaptureStatusNone;
+  return recorded_launches != nullptr;
+}
+
+void Launches::clear() {
+  launches_.clear();
+  arguments_.clear();
+}
+
+std::size_t Launches::keep(std::span<const std::byte> argument) {
+  constexpr std::size_t alignment = 16;  // of any argument
+  const std::size_t begin = (arguments_.size() + alignment - 1) / alignment * alignment;
+  arguments_.resize(begin + argument.size());
+  std::ranges::copy(argument, arguments_.begin() + static_cast<std::ptrdiff_t>(begin));
+  return begin;
+}
+
+void Launches::add(const void* function, unsigned blocks, unsigned threads, std::span<const std::byte> range,
+                   std::span<const std::byte> kernel) {
+  const std::size_t range_begin = keep(range);
+  launches_.push_back({function, blocks, threads, range_begin, keep(kernel)});
 }
 
 Graph::~Graph() {
@@ -374,17 +441,23 @@ Graph::~Graph() {
 }
 
 void Graph::record(const std::function<void()>& launches) {
-  check(cudaStreamBeginCapture(stream(), cudaStreamCaptureModeThreadLocal), "to record launches");
-  cudaGraph_t recorded = nullptr;
+  noted_.clear();
+  recorded_launches = &noted_;
   try {
     launches();
   } catch (...) {
-    cudaStreamEndCapture(stream(), &recorded);
-    if (recorded != nullptr) cudaGraphDestroy(recorded);
-    cudaGetLastError();  // forget the error
+    recorded_launches = nullptr;
     throw;
   }
-  check(cudaStreamEndCapture(stream(), &recorded), "to record launches");
+  recorded_launches = nullptr;
+  if (graph_ != nullptr && noted_ == recorded_) return;
+  std::swap(noted_, recorded_);
+
+  const cudaStream_t stream = Device::get().stream();
+  check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "to record launches");
+  recorded_.visit([&](auto... of_launch) { check(start(of_launch..., stream), "to record a launch"); });
+  cudaGraph_t recorded = nullptr;
+  check(cudaStreamEndCapture(stream, &recorded), "to record launches");
   // Mostly the same kernels with other arguments, which is quickly changed.
   cudaGraphExecUpdateResultInfo result{};
   if (graph_ != nullptr && cudaGraphExecUpdate(graph_, recorded, &result) != cudaSuccess) {
@@ -398,7 +471,7 @@ void Graph::record(const std::function<void()>& launches) {
 }
 
 void Graph::launch() {
-  check(cudaGraphLaunch(graph_, stream()), "to repeat recorded launches");
+  check(cudaGraphLaunch(graph_, Device::get().stream()), "to repeat recorded launches");
 }
 
 }  // namespace curlew::cuda

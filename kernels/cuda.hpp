@@ -4,13 +4,14 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <typeinfo>
+#include <vector>
 
 #include "kernels/staging.hpp"
 
 struct CUgraphExec_st;
-struct CUstream_st;
 
 /// What the CUDA backend asks of the GPU, without CUDA's headers; there in builds with CUDA alone. One GPU
 /// and one stream a process: what is launched, copied and released happens in that order, but for the copies
@@ -24,9 +25,10 @@ int device_count();
 /// driver is too old, or where another one is in use.
 void select(int device);
 
-CUstream_st* stream();
-/// Throws Error, naming the kernel, where the last launch was refused or something before it has failed.
-void check_launch(const std::type_info& kernel);
+/// Launches a function of the GPU's that takes a range and a kernel, or notes that down where launches are
+/// recorded. Throws Error, naming the kernel, where it is refused or something before it has failed.
+void launch(const void* function, unsigned blocks, unsigned threads, std::span<const std::byte> range,
+            std::span<const std::byte> kernel, const std::type_info& name);
 /// Waits for all that was launched; throws Error where something of it failed.
 void synchronise();
 
@@ -49,9 +51,34 @@ void copy(void* to, const void* from, std::size_t bytes, Direction direction);
 
 std::unique_ptr<Staging> make_staging(std::size_t bytes);
 
-/// Whether launches are being recorded: none of what is declared above but `stream` and `check_launch` may be
-/// asked for then.
+/// Whether launches are being recorded: of what is declared above, `launch` alone may be asked for then.
 bool is_recording();
+
+/// Launches and their arguments, in order.
+class Launches {
+ public:
+  void clear();
+  void add(const void* function, unsigned blocks, unsigned threads, std::span<const std::byte> range,
+           std::span<const std::byte> kernel);
+  /// Calls `launch(function, blocks, threads, range, kernel)` for each.
+  void visit(const auto& launch) const {
+    for (const Launch& l : launches_)
+      launch(l.function, l.blocks, l.threads, arguments_.data() + l.range, arguments_.data() + l.kernel);
+  }
+  bool operator==(const Launches&) const = default;
+
+ private:
+  struct Launch {
+    const void* function;
+    unsigned blocks, threads;
+    std::size_t range, kernel;  // where they begin among the arguments
+    bool operator==(const Launch&) const = default;
+  };
+  std::size_t keep(std::span<const std::byte> argument);
+
+  std::vector<Launch> launches_;
+  std::vector<std::byte> arguments_;
+};
 
 /// Launches that the GPU has in its keeping.
 class Graph {
@@ -61,12 +88,14 @@ class Graph {
   Graph(const Graph&) = delete;
   Graph& operator=(const Graph&) = delete;
 
-  /// Keeps what `launches()` launches, which does not run yet, in place of what was recorded before.
+  /// Keeps what `launches()` launches, which does not run yet, in place of what was recorded before. The GPU
+  /// hears of it only where that was something else.
   void record(const std::function<void()>& launches);
   /// Launches what was recorded.
   void launch();
 
  private:
+  Launches recorded_, noted_;
   CUgraphExec_st* graph_ = nullptr;
 };
 

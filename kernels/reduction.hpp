@@ -20,20 +20,42 @@ namespace reduction_shape {
 constexpr Index chunk = 2048;  ///< entities at most
 constexpr Index lanes = 256;   ///< a device's threads that share a chunk
 /// Terms that each of these threads takes: of more a device would work on too few chunks at a time, of fewer
-/// it would do little but bring together what its threads have (docs/trials.md).
-constexpr Index terms_a_lane = 4;
+/// it would do little but bring together what its threads have (docs/trials.md). Of terms that take a row of
+/// neighbours each takes one: while threads bring together what they have, others should wait for memory.
+CURLEW_HOST_DEVICE constexpr Index terms_a_lane(bool of_rows) {
+  return of_rows ? 1 : 4;
+}
+/// Of up to so many terms each of these threads takes one, so that many chunks are worked on at a time.
+constexpr Index few_terms = 1 << 15;
+/// A device's threads that share a chunk of sums.
+constexpr Index lanes_for_sums = 512;
 constexpr Index chunks(Index terms, Index in_a_chunk = chunk) {
   return (terms + in_a_chunk - 1) / in_a_chunk;
 }
-/// How many terms make a chunk in that memory.
-constexpr Index in_a_chunk(MemorySpace space) {
-  return space == MemorySpace::Host ? chunk : terms_a_lane * lanes;
+/// How many of so many terms make a chunk in that memory; `of_rows`: each takes a row of neighbours.
+constexpr Index in_a_chunk(MemorySpace space, Index terms, bool of_rows) {
+  if (space == MemorySpace::Host) return chunk;
+  return terms <= few_terms ? lanes : terms_a_lane(of_rows) * lanes;
+}
+/// How many of so many sums come together at a time: all in one launch, unless that would take longer than
+/// two.
+constexpr Index sums_in_a_chunk(Index sums) {
+  return sums <= 8 * lanes_for_sums ? 8 * lanes_for_sums : lanes_for_sums;
 }
 }  // namespace reduction_shape
 
 namespace detail {
 
 struct Chunk;  // entity tag: one chunk of a sum
+
+/// Whether a term takes a row of neighbours, as that of a kernel in two parts does unless it says otherwise.
+template <class Term, class E>
+inline constexpr bool takes_a_row = InTwoParts<Term, E>;
+template <class Term, class E>
+requires requires {
+  Term::takes_a_row;
+}
+inline constexpr bool takes_a_row<Term, E> = Term::takes_a_row;
 
 }  // namespace detail
 
@@ -56,7 +78,7 @@ __device__ T value_across(T value, Index turned) {
 
 /// What `combine` makes of the values of all `lanes` threads of a block. For each type and way of combining
 /// once a kernel.
-template <class T, class Combine>
+template <Index lanes, class T, class Combine>
 class BlockReduction {
  public:
   __device__ BlockReduction(Index lane, T value, Combine combine) : combine_(combine) {
@@ -75,11 +97,15 @@ class BlockReduction {
   }
 
  private:
-  static constexpr Index warps = reduction_shape::lanes / threads_per_warp;
+  static constexpr Index warps = lanes / threads_per_warp;
 
   Combine combine_;
   T* of_warp_;
 };
+template <Index lanes, class T, class Combine>
+__device__ BlockReduction<lanes, T, Combine> reduced_in_block(Index lane, T value, Combine combine) {
+  return {lane, value, combine};
+}
 
 struct KeepLarger {
   template <class T>
@@ -107,44 +133,35 @@ struct Slices {
 /// threads. `of_rows`: each term takes a row of neighbours.
 template <bool of_rows, class Term>
 __device__ void binned_sum_together(Index lane, Index count, const Term& term, BinnedSum& sum) {
-  constexpr Index lanes = reduction_shape::lanes, rows = reduction_shape::terms_a_lane;
-  // The terms wait until the largest of the chunk is known, to which all are cut: in registers, or, where
-  // making them takes many, in shared memory, of which more would take room from the cache (docs/trials.md).
-  Real kept[rows];
-  __shared__ Real shared[of_rows ? rows * lanes : 1];
+  constexpr Index lanes = reduction_shape::lanes, rows = reduction_shape::terms_a_lane(of_rows);
+  // The terms wait in registers until the largest of the chunk is known, to which all are cut.
+  Real terms[rows];
   std::uint32_t largest = 0;  // the upper half of its magnitude, which has the exponent
-  const auto made = [&](Index k) {
-    const Real value = k < count ? Real(term(k)) : Real(0);
-    KeepLarger{}(largest, static_cast<std::uint32_t>(binning::magnitude_of(value) >> 32));
-    return value;
-  };
-  if constexpr (of_rows) {
-#pragma unroll 1
-    for (Index k = lane; k < rows * lanes; k += lanes) shared[k] = made(k);
-  } else {
 #pragma unroll
-    for (Index row = 0; row < rows; ++row) kept[row] = made(row * lanes + lane);
+  for (Index row = 0; row < rows; ++row) {
+    const Index k = row * lanes + lane;
+    terms[row] = k < count ? Real(term(k)) : Real(0);
+    KeepLarger{}(largest, static_cast<std::uint32_t>(binning::magnitude_of(terms[row]) >> 32));
   }
-  largest = BlockReduction(lane, largest, KeepLarger{}).result();
+  largest = reduced_in_block<lanes>(lane, largest, KeepLarger{}).result();
   const binning::Slicer slicer(static_cast<std::int64_t>(largest) << 32);
   Slices slices;
 #pragma unroll
-  for (Index row = 0; row < rows; ++row) {
-    slicer.add(of_rows ? shared[row * lanes + lane] : kept[row], slices.first, slices.second, slices.third);
-  }
-  const BlockReduction all(lane, slices, AddSums{});
+  for (Index row = 0; row < rows; ++row) slicer.add(terms[row], slices.first, slices.second, slices.third);
+  const auto all = reduced_in_block<lanes>(lane, slices, AddSums{});
   if (lane != 0) return;
   slices = all.result();
   // Of all terms, zeros where there are fewer.
   sum = BinnedSum(slicer, rows * lanes, slices.first, slices.second, slices.third);
 }
 
-/// The sum of parts [first, last): the work of a block of `lanes` threads.
+/// The sum of parts [first, last): the work of a block of `lanes_for_sums` threads.
 __device__ inline void merged_sum_together(Index lane, View<Chunk, const BinnedSum> parts, Index first,
                                            Index last, BinnedSum& sum) {
+  constexpr Index lanes = reduction_shape::lanes_for_sums;
   BinnedSum of_lane;
-  for (Index k = first + lane; k < last; k += reduction_shape::lanes) of_lane.add(parts[Id<Chunk>(k)]);
-  const BlockReduction all(lane, of_lane, AddSums{});
+  for (Index k = first + lane; k < last; k += lanes) of_lane.add(parts[Id<Chunk>(k)]);
+  const auto all = reduced_in_block<lanes>(lane, of_lane, AddSums{});
   if (lane == 0) sum = all.result();
 }
 #endif
@@ -189,7 +206,7 @@ struct SumOnChunk {
     const Index first = range.first() + c.value() * in_a_chunk;
     const Index left = range.last() - first;
     const Index count = left < in_a_chunk ? left : in_a_chunk;
-    binned_sum_together<InTwoParts<Term, E>>(
+    binned_sum_together<takes_a_row<Term, E>>(
         lane, count, [&](Index k) -> Real { return run_on_entity(term, Id<E>(first + k)); }, sums[c]);
   }
 #endif
@@ -198,20 +215,20 @@ struct SumOnChunk {
 /// Sum of one chunk of sums.
 struct MergedSumOnChunk {
   View<Chunk, const BinnedSum> parts;
-  Index count;
+  Index count, in_a_chunk;
   View<Chunk, BinnedSum> sums;
 
-  static constexpr Index lanes = reduction_shape::lanes;
+  static constexpr Index lanes = reduction_shape::lanes_for_sums;
 
   void operator()(Id<Chunk> c) const {
-    const Index first = c.value() * reduction_shape::chunk;
-    sums[c] = merged_sum(parts, first, std::min(first + reduction_shape::chunk, count));
+    const Index first = c.value() * in_a_chunk;
+    sums[c] = merged_sum(parts, first, std::min(first + in_a_chunk, count));
   }
 
 #if defined(__CUDACC__)
   __device__ void together(Id<Chunk> c, Index lane) const {
-    const Index first = c.value() * reduction_shape::chunk;
-    const Index last = first + reduction_shape::chunk < count ? first + reduction_shape::chunk : count;
+    const Index first = c.value() * in_a_chunk;
+    const Index last = first + in_a_chunk < count ? first + in_a_chunk : count;
     merged_sum_together(lane, parts, first, last, sums[c]);
   }
 #endif
@@ -251,7 +268,7 @@ struct MergedSumOnSum {
   View<S, const Index> start;
   View<S, BinnedSum> sums;
 
-  static constexpr Index lanes = reduction_shape::lanes;
+  static constexpr Index lanes = reduction_shape::lanes_for_sums;
 
   void operator()(Id<S> s) const { sums[s] = merged_sum(parts, start[s], start[Id<S>(s.value() + 1)]); }
 
@@ -297,7 +314,7 @@ struct MaximumOnChunk {
     Real largest = 0;
     for (Index row = lane; row < available; row += lanes)
       KeepLarger{}(largest, Real(term(Id<E>(first + row))));
-    const BlockReduction all(lane, largest, KeepLarger{});
+    const auto all = reduced_in_block<lanes>(lane, largest, KeepLarger{});
     if (lane == 0) maxima[c] = all.result();
   }
 #endif
@@ -310,9 +327,11 @@ struct ValueOfChunk {
 };
 
 /// How many values the chunks of all levels but the last have, where the first level has so many.
-inline Index chunks_below_the_last(Index chunks) {
+/// `in_a_chunk(count)`: how many of so many values make a chunk.
+template <class InAChunk>
+Index chunks_below_the_last(Index chunks, const InAChunk& in_a_chunk) {
   Index total = 0;
-  for (Index n = chunks; n > 1; n = reduction_shape::chunks(n)) total += n;
+  for (Index n = chunks; n > 1; n = reduction_shape::chunks(n, in_a_chunk(n))) total += n;
   return total;
 }
 
@@ -323,7 +342,7 @@ BinnedSum* own_sum_of_chunks(const Executor& executor, Index chunks, const SetSu
                              BinnedSum* result) {
   static_assert(sizeof(BinnedSum) % sizeof(Real) == 0 && std::is_trivially_copyable_v<BinnedSum>);
   Index level = std::max(chunks, Index(1));
-  const Index below = chunks_below_the_last(level);
+  const Index below = chunks_below_the_last(level, reduction_shape::sums_in_a_chunk);
   auto* scratch = reinterpret_cast<BinnedSum*>(
       executor.reduction_scratch((at(below) + 1) * (sizeof(BinnedSum) / sizeof(Real))));
   if (result == nullptr) result = scratch + below;
@@ -331,17 +350,17 @@ BinnedSum* own_sum_of_chunks(const Executor& executor, Index chunks, const SetSu
   View<Chunk, BinnedSum> sums = place();
   set_sums(Range<Chunk>(0, level), sums);
   while (level > 1) {
-    const Index count = level;
+    const Index count = level, in_a_chunk = reduction_shape::sums_in_a_chunk(count);
     scratch += count;
-    level = reduction_shape::chunks(count);
-    for_each(executor, Range<Chunk>(0, level), MergedSumOnChunk{sums, count, place()});
+    level = reduction_shape::chunks(count, in_a_chunk);
+    for_each(executor, Range<Chunk>(0, level), MergedSumOnChunk{sums, count, in_a_chunk, place()});
     sums = place();
   }
   return result;
 }
 template <class E, class Term>
 BinnedSum* own_sum(const Executor& executor, Range<E> range, const Term& term, BinnedSum* result = nullptr) {
-  const Index in_a_chunk = reduction_shape::in_a_chunk(executor.space());
+  const Index in_a_chunk = reduction_shape::in_a_chunk(executor.space(), range.size(), takes_a_row<Term, E>);
   const auto set_sums = [&](Range<Chunk> chunks, View<Chunk, BinnedSum> sums) {
     for_each(executor, chunks, SumOnChunk<E, Term>{term, range, in_a_chunk, sums});
   };
@@ -448,7 +467,9 @@ void sum(const Executor& executor, Range<E> range, const Term& term, BinnedSum* 
 template <class S, class E>
 SeveralSums<S, E>::SeveralSums(const Executor& executor, std::span<const Range<E>> ranges)
     : executor_(executor), sums_(executor.space(), ranges.size()) {
-  const Index in_a_chunk = reduction_shape::in_a_chunk(executor.space());
+  Index most = 0;
+  for (const Range<E> range : ranges) most = std::max(most, range.size());
+  const Index in_a_chunk = reduction_shape::in_a_chunk(executor.space(), most, false);
   std::vector<Index> starts{0};
   for (const Range<E> range : ranges)
     starts.push_back(starts.back() + std::max(reduction_shape::chunks(range.size(), in_a_chunk), Index(1)));
@@ -503,7 +524,7 @@ namespace detail {
 template <class E, class Term>
 Real* own_maximum(const Executor& executor, Range<E> range, const Term& term, Real* result = nullptr) {
   Index level = std::max(reduction_shape::chunks(range.size()), Index(1));
-  const Index below = chunks_below_the_last(level);
+  const Index below = chunks_below_the_last(level, [](Index) { return reduction_shape::chunk; });
   Real* scratch = executor.reduction_scratch(at(below) + 1);
   if (result == nullptr) result = scratch + below;
   const auto place = [&] { return View<Chunk, Real>(level == 1 ? result : scratch, level); };

@@ -40,7 +40,7 @@ struct SumOfChunksOnSum {
   Index chunks;
   View<Chunk, BinnedSum> sums;
 
-  static constexpr Index lanes = reduction_shape::lanes;
+  static constexpr Index lanes = reduction_shape::lanes_for_sums;
 
   void operator()(Id<Chunk> sum) const {
     sums[sum] = merged_sum(parts, sum.value() * chunks, (sum.value() + 1) * chunks);
@@ -58,7 +58,7 @@ struct SumOfChunksOnSum {
 /// the first reads once what the sums have in common. Bits are those of `sum`.
 template <class E, class Terms>
 void own_sums(const Executor& executor, Range<E> range, Index count, const Terms& terms, BinnedSum* results) {
-  const Index in_a_chunk = reduction_shape::in_a_chunk(executor.space());
+  const Index in_a_chunk = reduction_shape::in_a_chunk(executor.space(), range.size(), false);
   const Index chunks = std::max(reduction_shape::chunks(range.size(), in_a_chunk), Index(1));
   constexpr std::size_t size = sizeof(BinnedSum) / sizeof(Real);
   BinnedSum* const place =

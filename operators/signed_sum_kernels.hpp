@@ -27,6 +27,12 @@ struct SignedSumOnEntity {
   View<To, const T> x;
   Body body;
   CURLEW_HOST_DEVICE auto operator()(Id<From> i) const { return body(i, signed_sum(rows, x, i)); }
+
+  /// A thread of a GPU that waits for the few neighbours of one entity alone leaves memory idle; rows of more
+  /// than two do well (docs/trials.md).
+  static constexpr Index entities_a_thread = std::is_same_v<Rows, UniformIncidence<From, To, 2>> ? 2 : 1;
+  CURLEW_HOST_DEVICE T gathered(Id<From> i) const { return signed_sum(rows, x, i); }
+  CURLEW_HOST_DEVICE auto finish_with(Id<From> i, T sum) const { return body(i, sum); }
 };
 
 }  // namespace detail

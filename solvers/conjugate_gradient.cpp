@@ -86,6 +86,7 @@ struct EndingOnState {
 
 template <class X>
 void ConjugateGradientIteration<X>::start(const State& state) {
+  iterations_before_ = state.iterations;
   copy_bytes(state_.data(), state_.space(), &state, MemorySpace::Host, sizeof state);
 }
 
@@ -94,6 +95,20 @@ State ConjugateGradientIteration<X>::state() const {
   State state;
   copy_bytes(&state, MemorySpace::Host, state_.data(), state_.space(), sizeof state);
   return state;
+}
+
+template <class X>
+int ConjugateGradientIteration<X>::expected(const Preconditioner<X>& preconditioner) const {
+  const auto found = lengths_.find(&preconditioner);
+  return found == lengths_.end() ? 1 : std::max(1, std::min(found->second.last, found->second.before));
+}
+
+template <class X>
+void ConjugateGradientIteration<X>::learn(const Preconditioner<X>& preconditioner, const State& end) {
+  // The norm of energy is known in the next iteration.
+  const int length = end.iterations - iterations_before_ + (end.norm == ResidualNorm::Energy ? 1 : 0);
+  const auto [place, is_new] = lengths_.try_emplace(&preconditioner, Lengths{length, length});
+  if (!is_new) place->second = {length, place->second.last};
 }
 
 template <class X>
@@ -153,15 +168,19 @@ template <class A, class X>
 State iterate(LaunchSequence& launches, ConjugateGradientIteration<X>& iteration, const A& a,
               const Preconditioner<X>& preconditioner, X& x) {
   // The host sees its own memory at once. A device it asks now and then, lest the device wait for the answer:
-  // what is launched beyond the end, in vain, is at most a sixteenth.
+  // first when it may be about to end, as such solves go. What is launched beyond the end, in vain, is at
+  // most a sixteenth, but where a solve is much shorter than the last two.
   const bool on_host = iteration.executor().space() == MemorySpace::Host;
-  int launched = 0, next_look = 1;
+  int launched = 0, next_look = on_host ? 1 : std::max(1, iteration.expected(preconditioner) - 1);
   launches.restart(&preconditioner);  // systems with different ones take turns
   while (true) {
     launches.run([&] { iteration.advance(a, preconditioner, x); });
     if (++launched < next_look) continue;
     const State state = iteration.state();
-    if (state.ending != Ending::None) return state;
+    if (state.ending != Ending::None) {
+      iteration.learn(preconditioner, state);
+      return state;
+    }
     next_look = launched + (on_host ? 1 : std::max(1, launched / 16));
   }
 }

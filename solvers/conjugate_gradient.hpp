@@ -3,6 +3,7 @@
 
 #include <concepts>
 #include <functional>
+#include <map>
 #include <string>
 #include <utility>
 
@@ -77,6 +78,10 @@ class ConjugateGradientIteration {
   void advance(const FusedOperator<X>& a, const Preconditioner<X>& preconditioner, X& x);
   /// On a device this waits for the iterations launched.
   ConjugateGradientState state() const;
+  /// How many times `advance` is called with this preconditioner until there is an ending, at least, if it
+  /// goes as it last went; 1 if that is not known. `learn` takes what it was.
+  int expected(const Preconditioner<X>& preconditioner) const;
+  void learn(const Preconditioner<X>& preconditioner, const ConjugateGradientState& end);
 
  private:
   /// `apply(p, A p, sum)` applies the matrix and leaves p . A p in the sum.
@@ -87,6 +92,11 @@ class ConjugateGradientIteration {
   X direction_, correction_;    // p, z
   Buffer<ConjugateGradientState> state_;
   Buffer<BinnedSum> sum_;  // of an inner product
+  int iterations_before_ = 0;
+  struct Lengths {
+    int last, before;
+  };
+  std::map<const void*, Lengths> lengths_;  // of the last two solves with each preconditioner
 };
 
 /// Iterates until there is a reason to end, which is in the state returned. `launches`: of this iteration.

@@ -32,6 +32,7 @@ struct JacobiOnFace {
   FaceDivision<T> divided;
   View<Face, const Vector4<T>> r;
   View<Face, Vector4<T>> z;
+  static constexpr bool takes_a_row = false;
   CURLEW_HOST_DEVICE Vector4<T> gather(Id<Face> f) const { return divided(f, r[f]); }
   CURLEW_HOST_DEVICE Real finish(Id<Face> f, const Vector4<T>& result) const {
     z[f] = result;

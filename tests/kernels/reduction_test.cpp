@@ -275,6 +275,25 @@ TEST(SumsOverRange, have_the_bits_of_one_sum_after_the_other_on_every_backend) {
   }
 }
 
+/// A term by a kernel in two parts.
+struct TermInTwoParts {
+  View<Cell, const Real> value;
+  CURLEW_HOST_DEVICE Real gather(Id<Cell> c) const { return value[c]; }
+  CURLEW_HOST_DEVICE Real finish(Id<Cell>, Real gathered) const { return gathered; }
+};
+
+TEST(Sum, of_more_chunks_than_one_launch_brings_together_has_the_same_bits_on_every_backend) {
+  constexpr Index terms = reduction_shape::lanes * (reduction_shape::sums_in_a_chunk(2) + 1) + 3;
+  const std::vector<Real> values = random_values(at(terms));
+  const Real expected = sum_of(values);
+  for (const Executor& executor : all_backends()) {
+    Field<Cell> field(executor, terms, "x", "1");
+    field.copy_from_host(values);
+    EXPECT_EQ(sum(executor, field.owned(), TermInTwoParts{std::as_const(field).view()}), expected)
+        << executor.name();
+  }
+}
+
 TEST(Sum, of_nothing_is_zero) {
   const Field<Cell> x(Executor::serial(), 0, "x", "1");
   EXPECT_EQ(inner_product(x, x), 0.0);

@@ -3,7 +3,9 @@
 
 #include <cmath>
 #include <tuple>
+#include <vector>
 
+#include "kernels/memory_use.hpp"
 #include "mesh/box.hpp"
 #include "mesh/mesh.hpp"
 #include "operators/cell_laplacian.hpp"
@@ -111,6 +113,44 @@ TEST(ConjugateGradient, launches_a_sixteenth_in_vain_at_most) {
     EXPECT_GE(launched, iterations) << executor.name();
     const int in_vain = executor.space() == MemorySpace::Host ? 0 : iterations / 16;
     EXPECT_LE(launched, iterations + in_vain) << executor.name();
+  }
+}
+
+TEST(ConjugateGradient, looks_when_the_end_is_to_be_expected_and_comes_to_the_same) {
+  struct Solved {
+    int iterations;
+    std::vector<Real> x;
+    std::size_t copied;  // to the host from the debug device [bytes]
+  };
+  const auto solve_on = [](const Executor& executor) {
+    Box box(executor);
+    const auto jacobi = box.preconditioner(Preconditioning::Jacobi);
+    ConjugateGradient<Pressure> solver(executor, box.b.size(), "pressure", {1e-9, 0, 1000});
+    std::vector<Solved> solved;
+    // The last ones are shorter than those before, and longer.
+    for (const Real size : {1., 1., 1., 1e-6, 1.}) {
+      box.set_right_hand_side(size);
+      set_to_zero(box.x);
+      const std::size_t before = debug_device_copies().to_host;
+      const int iterations = solver.solve(box.laplacian, *jacobi, box.b, box.x, {10}).iterations;
+      const std::size_t after = debug_device_copies().to_host;
+      solved.push_back({iterations, box.x.to_host(), after - before});
+    }
+    return solved;
+  };
+  const std::vector<Solved> expected = solve_on(Executor::serial());
+  EXPECT_LT(expected[3].iterations, expected[0].iterations / 2);
+  for (const Executor& executor : backends_beside_serial()) {
+    const std::vector<Solved> solved = solve_on(executor);
+    for (std::size_t k = 0; k < solved.size(); ++k) {
+      EXPECT_EQ(solved[k].iterations, expected[k].iterations) << executor.name() << ' ' << k;
+      EXPECT_EQ(solved[k].x, expected[k].x) << executor.name() << ' ' << k;
+    }
+    if (executor.space() != MemorySpace::DebugDevice) continue;
+    // The first time after each of the first sixteen.
+    EXPECT_GT(solved[0].iterations, 16);
+    EXPECT_LT(solved[1].copied + 12 * sizeof(ConjugateGradientState), solved[0].copied);
+    EXPECT_EQ(solved[2].copied, solved[1].copied);
   }
 }
 

@@ -100,6 +100,20 @@ void DeviceMemory::release(void* data) {
   blocks_.erase(block);
 }
 
+void DeviceMemory::open_to_kernels(std::span<std::byte> memory) {
+  open_[reinterpret_cast<std::uintptr_t>(memory.data()) + memory.size()] = {
+      memory, std::vector<Access>(memory.size())};
+}
+
+DeviceMemory::OfHost DeviceMemory::of_host(std::uint64_t address, std::size_t bytes) const {
+  const auto found = open_.upper_bound(address);
+  if (found == open_.end()) refuse(bytes);
+  auto& [memory, accesses] = found->second;
+  const std::uint64_t offset = address - reinterpret_cast<std::uintptr_t>(memory.data());
+  if (offset >= memory.size() || bytes > memory.size() - offset) refuse(bytes);
+  return {memory.data() + offset, accesses.data() + offset};
+}
+
 void DeviceMemory::refuse(std::size_t bytes) {
   throw Fault("touches " + std::to_string(bytes) + " bytes that are not allocated");
 }

@@ -7,6 +7,7 @@
 #include <map>
 #include <span>
 #include <stdexcept>
+#include <vector>
 
 namespace curlew::emulated {
 
@@ -60,12 +61,16 @@ class DeviceMemory {
   /// What is at an address, and who touched it. Throws a Fault where not all of it is allocated.
   std::byte* storage(std::uint64_t address, std::size_t bytes) const {
     const std::uint64_t offset = address - begin_;
-    if (offset >= capacity_ || bytes > capacity_ - offset || !is_allocated(offset, bytes)) refuse(bytes);
+    if (offset >= capacity_) return of_host(address, bytes).data;
+    if (bytes > capacity_ - offset || !is_allocated(offset, bytes)) refuse(bytes);
     return storage_ + offset;
   }
   std::span<Access> accesses(std::uint64_t address, std::size_t bytes) const {
-    return {accesses_ + (address - begin_), bytes};
+    const std::uint64_t offset = address - begin_;
+    return {offset < capacity_ ? accesses_ + offset : of_host(address, bytes).accesses, bytes};
   }
+  /// Lets kernels touch memory of the host, for good.
+  void open_to_kernels(std::span<std::byte> memory);
 
  private:
   /// Blocks begin at multiples of this, and between them lies as much that belongs to none.
@@ -78,6 +83,13 @@ class DeviceMemory {
   }
   [[noreturn]] static void refuse(std::size_t bytes);
 
+  struct OfHost {
+    std::byte* data;
+    Access* accesses;
+  };
+  /// Throws a Fault where kernels may not touch it.
+  OfHost of_host(std::uint64_t address, std::size_t bytes) const;
+
   std::size_t capacity_;
   std::uintptr_t begin_;
   std::byte* storage_;
@@ -86,6 +98,11 @@ class DeviceMemory {
   std::size_t end_ = 0, used_ = 0;
   std::map<std::uintptr_t, std::size_t> blocks_;     // in use, with their sizes
   std::multimap<std::size_t, std::uintptr_t> idle_;  // released, by their sizes
+  struct Open {
+    std::span<std::byte> memory;
+    std::vector<Access> accesses;
+  };
+  mutable std::map<std::uintptr_t, Open> open_;  // memory of the host, by its end
 };
 
 }  // namespace curlew::emulated

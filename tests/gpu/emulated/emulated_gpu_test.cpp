@@ -309,34 +309,50 @@ TEST(EmulatedGpuDeathTest, counts_what_kernels_read_and_write_once_a_launch) {
 }
 
 TEST(EmulatedGpuDeathTest, counts_what_the_host_asks_for) {
-  // Two kinds of launches in turns make a graph each, which is changed in later turns; small copies to the
-  // GPU are not waited for.
+  // Two kinds of launches in turns make a graph each, which is left as it is in the second turn and changed
+  // in the third, that of another field; small copies to the GPU are not waited for, and those to the host
+  // are brought by a kernel.
+  constexpr int turns = 3, runs = LaunchSequence::runs_before_recording + 2;
   const std::string text = counted_of([] {
     const Executor gpu = Executor::cuda();
-    Field<Cell> x(gpu, 100, "x", "1");
-    x.copy_from_host(std::vector<Real>(100, 1));
+    Field<Cell> x(gpu, 100, "x", "1"), y(gpu, 100, "y", "1");
+    for (Field<Cell>* field : {&x, &y}) field->copy_from_host(std::vector<Real>(100, 1));
     LaunchSequence sequence(gpu);
     const int kinds[2] = {};
-    for (int turn = 0; turn < 3; ++turn) {
+    for (int turn = 0; turn < turns; ++turn) {
+      Field<Cell>& field = turn < turns - 1 ? x : y;
       for (const int& kind : kinds) {
         sequence.restart(&kind);
-        for (int k = 0; k < LaunchSequence::runs_before_recording + 2; ++k) {
+        for (int k = 0; k < runs; ++k) {
           sequence.run([&] {
             for (const int* launch = kinds; launch <= &kind; ++launch)
-              for_each(gpu, x.range(), DoubleOnCell{{x.view()}});
+              for_each(gpu, field.range(), DoubleOnCell{{field.view()}});
           });
         }
       }
     }
-    if (x.to_host().front() != std::pow(2.0, 3 * (LaunchSequence::runs_before_recording + 2) * (1 + 2)))
+    constexpr int doubled = runs * (1 + 2);  // in a turn
+    if (x.to_host().front() != std::pow(2.0, (turns - 1) * doubled) ||
+        y.to_host().front() != std::pow(2.0, doubled))
       std::exit(1);
   });
-  // Of a kind that was recorded once all are, without a launch by itself.
-  constexpr int one_by_one = 1 + LaunchSequence::runs_before_recording * (1 + 2);  // 1: zeros of a new field
-  EXPECT_THAT(text, HasSubstr("\n1,0,0,\"(waits of the host)\""));
+  // Of a kind that was recorded once all are, without a launch by itself. 2: zeros of new fields, copies.
+  constexpr int one_by_one = 2 + LaunchSequence::runs_before_recording * (1 + 2) + 2;
+  EXPECT_THAT(text, HasSubstr("\n2,0,0,\"(waits of the host)\""));
   EXPECT_THAT(text, HasSubstr("\n" + std::to_string(one_by_one) + ",0,0,\"(launches one by one)\""));
   EXPECT_THAT(text, HasSubstr("\n16,0,0,\"(repetitions of graphs)\""));
   EXPECT_THAT(text, HasSubstr("\n2,0,0,\"(graphs made)\""));
+  EXPECT_THAT(text, HasSubstr("\n2,0,0,\"(graphs changed)\""));
+}
+
+TEST(EmulatedGpu, brings_a_few_bytes_to_the_host_that_are_no_words) {
+  const Executor gpu = Executor::cuda();
+  const std::string sent = "brings";
+  Buffer<char> there(gpu.space(), sent.size());
+  copy_bytes(there.data(), gpu.space(), sent.data(), MemorySpace::Host, sent.size());
+  std::string brought(3, ' ');
+  copy_bytes(brought.data(), MemorySpace::Host, there.data() + 1, gpu.space(), brought.size());
+  EXPECT_EQ(brought, "rin");
 }
 
 TEST(EmulatedGpuDeathTest, the_host_cannot_touch_its_memory) {

@@ -90,6 +90,8 @@ class Kernel:
             return "thread.barrier = Thread::finished; return;"
         if opcode in ("bra", "bra.uni"):
             return f"goto {operands[0].replace('$', 'label_')};"
+        if opcode in ("membar.sys", "fence.acq_rel.sys", "fence.sc.sys"):
+            return ";"  # the host looks at memory when all is done
         if opcode == "bar.sync" and operands == ["0"]:
             self.barriers += 1
             return f"thread.barrier = {self.barriers}; return; barrier_{self.barriers}:"
@@ -151,6 +153,8 @@ class Kernel:
 
     def access(self, name, modifiers, kind, operands):
         """A load or store, of several elements perhaps: all in one, which has to begin at a multiple of its size."""
+        if modifiers[:1] == ["volatile"]:
+            modifiers = modifiers[1:]
         space, *form = modifiers if modifiers and modifiers[0][0] != "v" else ["global", *modifiers]
         if space not in ("param", "global", "shared") or form not in ([], ["v2"], ["v4"]):
             raise Unknown
