@@ -44,9 +44,11 @@ bool is_set_to_zero(const char* variable) {
 __global__ void deliver(const unsigned* from, unsigned words, unsigned* to, volatile unsigned* delivery,
                         unsigned number) {
   for (unsigned k = threadIdx.x; k < words; k += blockDim.x) to[k] = from[k];
-  __threadfence_system();
   __syncthreads();
-  if (threadIdx.x == 0) *delivery = number;
+  if (threadIdx.x == 0) {
+    __threadfence_system();
+    *delivery = number;
+  }
 }
 
 /// What launches are noted down in instead of made; else null.
@@ -230,8 +232,8 @@ class Device {
                                         reinterpret_cast<unsigned*>(landing_), delivery_, number);
     check(cudaGetLastError(), "in a kernel or copy");
     const std::atomic_ref<unsigned> delivered(*delivery_);
-    constexpr int looks_before_asking = 256;  // whether something has failed
-    for (int looks = 1; delivered.load(std::memory_order_acquire) != number; ++looks) {
+    constexpr unsigned looks_before_asking = 256;  // whether something has failed
+    for (unsigned looks = 1; delivered.load(std::memory_order_acquire) != number; ++looks) {
       if (looks % looks_before_asking != 0) continue;
       const cudaError_t status = cudaStreamQuery(stream_);
       if (status == cudaErrorNotReady) {
@@ -314,6 +316,30 @@ cudaError_t start(const void* function, unsigned blocks, unsigned threads, const
   // The driver copies arguments and has no const for them.
   void* arguments[] = {const_cast<std::byte*>(range), const_cast<std::byte*>(kernel)};
   return cudaLaunchKernel(function, dim3(blocks), dim3(threads), arguments, 0, stream);
+}
+
+/// Makes a graph that has these launches, of the one that there is if it can be changed. The stream is as
+/// before in any case.
+void set_graph(cudaGraphExec_t& graph, const Launches& launches) {
+  const cudaStream_t stream = Device::get().stream();
+  check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "to record launches");
+  cudaError_t status = cudaSuccess;
+  launches.visit([&](auto... of_launch) {
+    if (status == cudaSuccess) status = start(of_launch..., stream);
+  });
+  cudaGraph_t recorded = nullptr;
+  const cudaError_t end = cudaStreamEndCapture(stream, &recorded);
+  check(status != cudaSuccess ? status : end, "to record launches");
+  // Mostly the same kernels with other arguments, which is quickly changed.
+  cudaGraphExecUpdateResultInfo result{};
+  if (graph != nullptr && cudaGraphExecUpdate(graph, recorded, &result) != cudaSuccess) {
+    cudaGetLastError();
+    cudaGraphExecDestroy(graph);
+    graph = nullptr;
+  }
+  if (graph == nullptr) status = cudaGraphInstantiate(&graph, recorded, 0);
+  cudaGraphDestroy(recorded);
+  check(status, "to make a graph of launches");
 }
 
 }  // namespace
@@ -451,23 +477,8 @@ void Graph::record(const std::function<void()>& launches) {
   }
   recorded_launches = nullptr;
   if (graph_ != nullptr && noted_ == recorded_) return;
+  set_graph(graph_, noted_);
   std::swap(noted_, recorded_);
-
-  const cudaStream_t stream = Device::get().stream();
-  check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "to record launches");
-  recorded_.visit([&](auto... of_launch) { check(start(of_launch..., stream), "to record a launch"); });
-  cudaGraph_t recorded = nullptr;
-  check(cudaStreamEndCapture(stream, &recorded), "to record launches");
-  // Mostly the same kernels with other arguments, which is quickly changed.
-  cudaGraphExecUpdateResultInfo result{};
-  if (graph_ != nullptr && cudaGraphExecUpdate(graph_, recorded, &result) != cudaSuccess) {
-    cudaGetLastError();
-    cudaGraphExecDestroy(graph_);
-    graph_ = nullptr;
-  }
-  const cudaError_t status = graph_ == nullptr ? cudaGraphInstantiate(&graph_, recorded, 0) : cudaSuccess;
-  cudaGraphDestroy(recorded);
-  check(status, "to make a graph of launches");
 }
 
 void Graph::launch() {

@@ -58,7 +58,8 @@ struct SumOfChunksOnSum {
 /// the first reads once what the sums have in common. Bits are those of `sum`.
 template <class E, class Terms>
 void own_sums(const Executor& executor, Range<E> range, Index count, const Terms& terms, BinnedSum* results) {
-  const Index in_a_chunk = reduction_shape::in_a_chunk(executor.space(), range.size(), false);
+  const Index in_a_chunk =
+      reduction_shape::in_a_chunk(executor.space(), range.size(), takes_a_row<decltype(terms(Index(0))), E>);
   const Index chunks = std::max(reduction_shape::chunks(range.size(), in_a_chunk), Index(1));
   constexpr std::size_t size = sizeof(BinnedSum) / sizeof(Real);
   BinnedSum* const place =

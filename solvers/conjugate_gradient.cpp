@@ -169,9 +169,12 @@ State iterate(LaunchSequence& launches, ConjugateGradientIteration<X>& iteration
               const Preconditioner<X>& preconditioner, X& x) {
   // The host sees its own memory at once. A device it asks now and then, lest the device wait for the answer:
   // first when it may be about to end, as such solves go. What is launched beyond the end, in vain, is at
-  // most a sixteenth, but where a solve is much shorter than the last two.
+  // most a sixteenth, but where a solve is much shorter than the last two. Several ranks, which do not all
+  // have to know of these, look as if they knew none: each iteration is a message to the others.
   const bool on_host = iteration.executor().space() == MemorySpace::Host;
-  int launched = 0, next_look = on_host ? 1 : std::max(1, iteration.expected(preconditioner) - 1);
+  const int expected = on_host || !iteration.executor().is_alone() ? 1 : iteration.expected(preconditioner);
+  constexpr int around_the_end = 2;
+  int launched = 0, next_look = std::max(1, expected - 1);
   launches.restart(&preconditioner);  // systems with different ones take turns
   while (true) {
     launches.run([&] { iteration.advance(a, preconditioner, x); });
@@ -181,7 +184,8 @@ State iterate(LaunchSequence& launches, ConjugateGradientIteration<X>& iteration
       iteration.learn(preconditioner, state);
       return state;
     }
-    next_look = launched + (on_host ? 1 : std::max(1, launched / 16));
+    const bool each = on_host || launched < expected + around_the_end;
+    next_look = launched + (each ? 1 : std::max(1, launched / 16));
   }
 }
 

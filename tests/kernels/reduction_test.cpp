@@ -219,20 +219,20 @@ TEST(SeveralSums, have_the_bits_of_one_sum_after_the_other_on_every_backend_and_
     Real maximum(Real mine) const override { return mine; }
   };
   const Index chunk = reduction_shape::chunk;
-  const std::vector<Real> values = random_values(20000);
+  const std::vector<Real> values = random_values(70000);
   std::vector<Range<Cell>> one_chunk_each, all;
   for (Index k = 0; k < 40; ++k) one_chunk_each.emplace_back(37 * k, 37 * k + 1 + k % 5);
   one_chunk_each.emplace_back(7, 7 + chunk);
   all = one_chunk_each;
   for (const Range<Cell> range : {Range<Cell>(0, 20000), Range<Cell>(11, 11), Range<Cell>(5, 6 + chunk),
-                                  Range<Cell>(3, 3 + 3 * chunk), Range<Cell>(0, 20000)})
+                                  Range<Cell>(3, 3 + 3 * chunk), Range<Cell>(0, 70000)})
     all.push_back(range);
   for (const std::vector<Range<Cell>>& ranges : {one_chunk_each, all, std::vector<Range<Cell>>{}}) {
     std::vector<Executor> executors = all_backends();
     executors.push_back(Executor::serial().among(std::make_shared<ThreeRanks>()));
     executors.push_back(Executor::debug_device().among(std::make_shared<ThreeRanks>()));
     for (const Executor& executor : executors) {
-      Field<Cell> field(executor, 20000, "x", "1");
+      Field<Cell> field(executor, 70000, "x", "1");
       field.copy_from_host(values);
       const SeveralSums<Row, Cell> sums(executor, ranges);
       const View<Cell, const Real> view = std::as_const(field).view();
@@ -252,15 +252,27 @@ struct TermsOfSums {
   CURLEW_HOST_DEVICE TermOfCell operator()(Index sum) const { return {static_cast<Real>(sum + 1), value}; }
 };
 
+/// A term by a kernel in two parts.
+struct TermInTwoParts {
+  View<Cell, const Real> value;
+  CURLEW_HOST_DEVICE Real gather(Id<Cell> c) const { return value[c]; }
+  CURLEW_HOST_DEVICE Real finish(Id<Cell>, Real gathered) const { return gathered; }
+};
+struct TermsInTwoParts {
+  View<Cell, const Real> value;
+  CURLEW_HOST_DEVICE TermInTwoParts operator()(Index) const { return {value}; }
+};
+
 TEST(SumsOverRange, have_the_bits_of_one_sum_after_the_other_on_every_backend) {
   const Index chunk = reduction_shape::chunk;
-  const std::vector<Real> values = random_values(20000);
+  const std::vector<Real> values = random_values(70000);
   for (const Executor& executor : all_backends()) {
-    Field<Cell> field(executor, 20000, "x", "1");
+    Field<Cell> field(executor, 70000, "x", "1");
     field.copy_from_host(values);
     const View<Cell, const Real> view = std::as_const(field).view();
-    for (const Range<Cell> range : {Range<Cell>(11, 11), Range<Cell>(3, 4), Range<Cell>(5, 5 + chunk),
-                                    Range<Cell>(5, 6 + chunk), Range<Cell>(0, 20000)}) {
+    for (const Range<Cell> range :
+         {Range<Cell>(11, 11), Range<Cell>(3, 4), Range<Cell>(5, 5 + chunk), Range<Cell>(5, 6 + chunk),
+          Range<Cell>(0, 20000), Range<Cell>(0, 70000)}) {
       for (const Index count : {1, 3, 4}) {
         Buffer<BinnedSum> place(executor.space(), at(count));
         detail::own_sums(executor, range, count, TermsOfSums{view}, place.data());
@@ -270,17 +282,15 @@ TEST(SumsOverRange, have_the_bits_of_one_sum_after_the_other_on_every_backend) {
         for (Index k = 0; k < count; ++k)
           EXPECT_EQ(made[at(k)].value(), sum(executor, range, TermOfCell{static_cast<Real>(k + 1), view}))
               << executor.name() << " " << k << " of " << count << " over " << range.size();
+        detail::own_sums(executor, range, count, TermsInTwoParts{view}, place.data());
+        copy_bytes(made.data(), MemorySpace::Host, place.data(), executor.space(),
+                   made.size() * sizeof(BinnedSum));
+        for (Index k = 0; k < count; ++k)
+          EXPECT_EQ(made[at(k)].value(), sum(executor, range, TermOfCell{1, view})) << executor.name();
       }
     }
   }
 }
-
-/// A term by a kernel in two parts.
-struct TermInTwoParts {
-  View<Cell, const Real> value;
-  CURLEW_HOST_DEVICE Real gather(Id<Cell> c) const { return value[c]; }
-  CURLEW_HOST_DEVICE Real finish(Id<Cell>, Real gathered) const { return gathered; }
-};
 
 TEST(Sum, of_more_chunks_than_one_launch_brings_together_has_the_same_bits_on_every_backend) {
   constexpr Index terms = reduction_shape::lanes * (reduction_shape::sums_in_a_chunk(2) + 1) + 3;

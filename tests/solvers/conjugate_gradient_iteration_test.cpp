@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <memory>
+#include <span>
 #include <tuple>
 #include <vector>
 
@@ -152,6 +154,19 @@ TEST(ConjugateGradient, looks_when_the_end_is_to_be_expected_and_comes_to_the_sa
     EXPECT_LT(solved[1].copied + 12 * sizeof(ConjugateGradientState), solved[0].copied);
     EXPECT_EQ(solved[2].copied, solved[1].copied);
   }
+
+  // Ranks would not all look at the same time.
+  struct TwoAlike final : Ranks {
+    int rank() const override { return 0; }
+    int ranks() const override { return 2; }
+    void sums(std::span<BinnedSum> mine) const override {
+      for (BinnedSum& sum : mine) sum.add(BinnedSum(sum));
+    }
+    Real maximum(Real mine) const override { return mine; }
+  };
+  const std::vector<Solved> among = solve_on(Executor::debug_device().among(std::make_shared<TwoAlike>()));
+  EXPECT_EQ(among[1].iterations, among[0].iterations);
+  EXPECT_EQ(among[1].copied, among[0].copied);
 }
 
 TEST(ConjugateGradient, what_is_launched_after_the_end_changes_nothing_on_any_backend) {
