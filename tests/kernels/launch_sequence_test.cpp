@@ -7,6 +7,7 @@
 
 #include "kernels/recording.hpp"
 #include "kernels/vector_kernels.hpp"
+#include "tests/kernels/alike_ranks.hpp"
 #include "tests/kernels/backends.hpp"
 
 namespace curlew {
@@ -102,15 +103,7 @@ TEST(LaunchSequence, an_error_among_the_launches_ends_the_recording_on_every_bac
 }
 
 TEST(LaunchSequence, is_made_launch_by_launch_among_several_ranks) {
-  struct TwoRanks final : Ranks {
-    int rank() const override { return 0; }
-    int ranks() const override { return 2; }
-    void sums(std::span<BinnedSum> mine) const override {
-      for (BinnedSum& sum : mine) sum.add(BinnedSum(sum));
-    }
-    Real maximum(Real mine) const override { return mine; }
-  };
-  const Executor executor = Executor::debug_device().among(std::make_shared<TwoRanks>());
+  const Executor executor = Executor::debug_device().among(std::make_shared<AlikeRanks>(2));
   Pair pair(executor);
   LaunchSequence sequence(executor);
   for (int k = 0; k < not_recorded + 2; ++k) sequence.run([&] { pair.launch(0.3); });

@@ -13,6 +13,7 @@
 
 #include "kernels/sums_over_range.hpp"
 #include "kernels/vector_kernels.hpp"
+#include "tests/kernels/alike_ranks.hpp"
 #include "tests/kernels/backends.hpp"
 
 namespace curlew {
@@ -206,18 +207,6 @@ struct TermsOfRows {
 };
 
 TEST(SeveralSums, have_the_bits_of_one_sum_after_the_other_on_every_backend_and_among_many_ranks) {
-  struct ThreeRanks final : Ranks {
-    int rank() const override { return 0; }
-    int ranks() const override { return 3; }
-    void sums(std::span<BinnedSum> mine) const override {
-      for (BinnedSum& sum : mine) {
-        const BinnedSum own = sum;
-        sum.add(own);
-        sum.add(own);
-      }
-    }
-    Real maximum(Real mine) const override { return mine; }
-  };
   const Index chunk = reduction_shape::chunk;
   const std::vector<Real> values = random_values(70000);
   std::vector<Range<Cell>> one_chunk_each, all;
@@ -229,8 +218,8 @@ TEST(SeveralSums, have_the_bits_of_one_sum_after_the_other_on_every_backend_and_
     all.push_back(range);
   for (const std::vector<Range<Cell>>& ranges : {one_chunk_each, all, std::vector<Range<Cell>>{}}) {
     std::vector<Executor> executors = all_backends();
-    executors.push_back(Executor::serial().among(std::make_shared<ThreeRanks>()));
-    executors.push_back(Executor::debug_device().among(std::make_shared<ThreeRanks>()));
+    executors.push_back(Executor::serial().among(std::make_shared<AlikeRanks>(3)));
+    executors.push_back(Executor::debug_device().among(std::make_shared<AlikeRanks>(3)));
     for (const Executor& executor : executors) {
       Field<Cell> field(executor, 70000, "x", "1");
       field.copy_from_host(values);

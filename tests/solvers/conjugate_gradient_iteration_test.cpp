@@ -13,6 +13,7 @@
 #include "operators/cell_laplacian.hpp"
 #include "solvers/conjugate_gradient.hpp"
 #include "solvers/preconditioners.hpp"
+#include "tests/kernels/alike_ranks.hpp"
 #include "tests/kernels/backends.hpp"
 
 namespace curlew {
@@ -156,15 +157,7 @@ TEST(ConjugateGradient, looks_when_the_end_is_to_be_expected_and_comes_to_the_sa
   }
 
   // Ranks would not all look at the same time.
-  struct TwoAlike final : Ranks {
-    int rank() const override { return 0; }
-    int ranks() const override { return 2; }
-    void sums(std::span<BinnedSum> mine) const override {
-      for (BinnedSum& sum : mine) sum.add(BinnedSum(sum));
-    }
-    Real maximum(Real mine) const override { return mine; }
-  };
-  const std::vector<Solved> among = solve_on(Executor::debug_device().among(std::make_shared<TwoAlike>()));
+  const std::vector<Solved> among = solve_on(Executor::debug_device().among(std::make_shared<AlikeRanks>(2)));
   EXPECT_EQ(among[1].iterations, among[0].iterations);
   EXPECT_EQ(among[1].copied, among[0].copied);
 }
