@@ -14,6 +14,7 @@
 #include "mesh/parallel/exchange.hpp"
 #include "mesh/where.hpp"
 #include "physics/flow/averages.hpp"
+#include "physics/flow/flat_cells.hpp"
 #include "physics/flow/time_schemes.hpp"
 
 namespace curlew {
@@ -94,7 +95,8 @@ FractionalStep::FractionalStep(const Executor& executor, const Mesh& mesh, FlowS
       acceleration_(executor, now_.flux.extent(), "acceleration of fluxes", "m3/s2"),
       later_(executor, now_.flux.extent(), "later flux", "m3/s"),
       interpolation_(executor, mesh),
-      interpolated_(executor, now_.pressure.extent(), "interpolated velocity", "m/s") {
+      interpolated_(executor, now_.pressure.extent(), "interpolated velocity", "m/s"),
+      inverse_square_of_flattest_(inverse_square_of_flattest(mesh)) {
   REQUIRE(mesh_.domain().communicator().ranks() == 1 || executor_.ranks() != nullptr,
           "a flow on a divided mesh needs an executor among its ranks");
   volume_ = sum_of_terms(mesh.domain().communicator(),

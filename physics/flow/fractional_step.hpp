@@ -134,6 +134,9 @@ class FractionalStep : public IncompressibleFlow {
   // The schemes (time_schemes.cpp): each fills next_ but for its convection.
   void take_step(Real step, FlowStepReport& report);
   void take_multistep(Real step, FlowStepReport& report);
+  /// Whether a multistep may guess the pressure along the straight line through the last two: viscosity turns
+  /// forces in flat cells, and the guess then turns with the velocity, further in each step.
+  bool may_extrapolate_pressure(Real step) const;
   void take_midpoint_step(Real step, FlowStepReport& report);
   void take_runge_kutta_step(Real step, FlowStepReport& report);
   /// What a unit uniform force along the mean flow adds to a step with these factors, and to M U = ... alone.
@@ -206,8 +209,9 @@ class FractionalStep : public IncompressibleFlow {
   std::optional<Level> response_;                    // the last one asked for
   std::pair<Real, Real> response_factors_{0, 0};     // a, b of its system
 
-  Real volume_ = 0;                // of the domain [m3]
-  Real time_ = 0, last_step_ = 0;  // [s]
+  Real volume_ = 0;                  // of the domain [m3]
+  Real inverse_square_of_flattest_;  // of flat cells' heights [1/m2]
+  Real time_ = 0, last_step_ = 0;    // [s]
   Real step_ = 0;  // while it is taken; not the difference of two times, which rounding changes [s]
   std::int64_t steps_ = 0;
   Real mean_flow_force_ = 0;                               // at the present time [m/s2]

@@ -115,6 +115,37 @@ TEST(FlowStability, a_creeping_flow_comes_to_the_steady_one_however_far_viscosit
   }
 }
 
+// Creeping cavities whose cells are so many times as long as high, from rest.
+TEST(FlowStability, flat_cells_do_not_turn_the_pressure_against_the_velocity) {
+  struct Example {
+    CellType type;
+    Real aspect, reach;  // nu dt over the square of the height
+  };
+  for (const auto& [type, aspect, reach] : {Example{CellType::Quadrilateral, 5, 3},
+                                            {CellType::Quadrilateral, 8, 3},
+                                            {CellType::Quadrilateral, 30, 10},
+                                            {CellType::Quadrilateral, 100, 100},
+                                            {CellType::Hexahedron, 15, 10},
+                                            {CellType::Prism, 15, 10}}) {
+    const Mesh mesh(make_box(type, {12, 12, 4}, {aspect, 1, aspect * 4 / 12}));
+    FlowSettings settings = settings_with(mesh, Wall{});
+    settings.viscosity = 1;
+    settings.convection = ConvectionScheme::None;
+    boundary_of(settings, mesh, "top") = Wall{uniform_vector({1, 0, 0}), {}};
+    const Real step = reach / (12 * 12);
+    const auto energy = [&](FlowScheme scheme, int steps) {
+      settings.scheme = scheme;
+      ClassicalFractionalStep flow(Executor::serial(), mesh, settings);
+      FlowStepReport report = flow.start(*uniform_vector({}), 0);
+      for (int k = 0; k < steps; ++k) report = flow.advance(step);
+      return report.kinetic_energy;
+    };
+    const Real expected = energy(FlowScheme::Euler, 200);  // which guesses no pressure
+    for (const FlowScheme scheme : {FlowScheme::Sbdf2, FlowScheme::CrankNicolsonAb2})
+      EXPECT_NEAR(energy(scheme, 200), expected, 0.01 * expected) << aspect << ' ' << reach;
+  }
+}
+
 TEST(FlowStability, explicit_viscosity_stands_the_longest_step_and_no_much_longer_one) {
   const auto check = [](IncompressibleFlow& flow) {
     const std::vector<Real> waves = arbitrary(flow.mesh().topology().faces().size());
