@@ -226,11 +226,15 @@ class Device {
   /// looks for the number that comes last (docs/trials.md).
   void take_delivery(const void* from, std::size_t bytes) {
     constexpr unsigned threads = 32;
-    const unsigned number = ++deliveries_;
-    deliver<<<1, threads, 0, stream_>>>(static_cast<const unsigned*>(from),
-                                        static_cast<unsigned>(bytes / sizeof(unsigned)),
-                                        reinterpret_cast<unsigned*>(landing_), delivery_, number);
-    check(cudaGetLastError(), "in a kernel or copy");
+    auto words = static_cast<const unsigned*>(from);
+    auto to = reinterpret_cast<unsigned*>(landing_);
+    auto count = static_cast<unsigned>(bytes / sizeof(unsigned));
+    unsigned number = ++deliveries_;
+    void* arguments[] = {&words, &count, &to, &delivery_, &number};
+    // By <<<>>> the status might be that of an earlier call.
+    check(cudaLaunchKernel(reinterpret_cast<const void*>(deliver), dim3(1), dim3(threads), arguments, 0,
+                           stream_),
+          "in a kernel or copy");
     const std::atomic_ref<unsigned> delivered(*delivery_);
     constexpr unsigned looks_before_asking = 256;  // whether something has failed
     for (unsigned looks = 1; delivered.load(std::memory_order_acquire) != number; ++looks) {
@@ -239,15 +243,18 @@ class Device {
       if (status == cudaErrorNotReady) {
         cudaGetLastError();  // forget it
         std::this_thread::yield();
-      } else {
-        check(status, "in a kernel or copy");
+        continue;
       }
+      check(status, "in a kernel or copy");
+      if (delivered.load(std::memory_order_acquire) == number) break;
+      throw Error("the GPU is done, but what it wrote to the memory of the host is not there");
     }
   }
   /// Hands all blocks that lie idle back to the driver.
   void give_back() {
     cudaStreamSynchronize(stream_);
     for (const auto& [size, data] : kept_) cudaFree(data);
+    cudaGetLastError();  // what had failed before shows again
     kept_.clear();
     kept_bytes_ = 0;
   }
@@ -329,7 +336,9 @@ void set_graph(cudaGraphExec_t& graph, const Launches& launches) {
   });
   cudaGraph_t recorded = nullptr;
   const cudaError_t end = cudaStreamEndCapture(stream, &recorded);
-  check(status != cudaSuccess ? status : end, "to record launches");
+  if (status == cudaSuccess) status = end;
+  if (status != cudaSuccess && recorded != nullptr) cudaGraphDestroy(recorded);
+  check(status, "to record launches");
   // Mostly the same kernels with other arguments, which is quickly changed.
   cudaGraphExecUpdateResultInfo result{};
   if (graph != nullptr && cudaGraphExecUpdate(graph, recorded, &result) != cudaSuccess) {
@@ -400,6 +409,7 @@ void launch(const void* function, unsigned blocks, unsigned threads, std::span<c
       abi::__cxa_demangle(name.name(), nullptr, nullptr, &demangled), std::free);
   // What fails on the GPU shows at whatever is asked of it next, and remains.
   const cudaError_t remaining = cudaStreamQuery(stream);
+  cudaGetLastError();
   const bool refused = remaining == cudaSuccess || remaining == cudaErrorNotReady;
   throw Error((refused ? "the GPU did not run the kernel " : "the GPU failed in a kernel or copy before ") +
               std::string(demangled == 0 ? text_of_name.get() : name.name()) + ": " + text(status));

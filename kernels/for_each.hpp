@@ -66,8 +66,11 @@ __global__ void __launch_bounds__(Kernel::lanes) run_together(Range<E> range, Ke
 }  // namespace detail
 
 template <class E, class Kernel>
-void Cuda::for_each(Range<E> range, const Kernel& kernel) const {
+void Cuda::for_each(Range<E> range, const Kernel& given) const {
   if (range.empty()) return;
+  // What lies between the members of a kernel is zero, so that launches of equal kernels are equal bytes.
+  Kernel kernel = given;
+  __builtin_clear_padding(&kernel);
   const auto launch = [&](void (*function)(Range<E>, Kernel), Index blocks, Index threads) {
     cuda::launch(reinterpret_cast<const void*>(function), static_cast<unsigned>(blocks),
                  static_cast<unsigned>(threads), std::as_bytes(std::span(&range, 1)),

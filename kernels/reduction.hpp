@@ -413,6 +413,7 @@ class SumInParts {
   SumInParts(const Executor& executor, BinnedSum* result) : executor_(executor), result_(result) {}
   template <class E, class Term>
   void add(Range<E> range, const Term& term) {
+    if (range.empty()) return;
     add_by([&](BinnedSum* result) { return own_sum(executor_, range, term, result); });
   }
   /// `set_sums`: see own_sum_of_chunks.

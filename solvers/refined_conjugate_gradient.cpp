@@ -92,7 +92,7 @@ RefinedConjugateGradient<X>::RefinedConjugateGradient(Paired<X> residual, Solver
       residual_(std::move(residual)),
       single_(residual_),
       change_(alike(single_.correction)),
-      sum_(residual_.executor().space(), 1) {}
+      sums_(residual_.executor().space(), 2) {}
 
 template <class X>
 template <class T>
@@ -103,7 +103,7 @@ void RefinedConjugateGradient<X>::set_residual(Precision<T>& precision, Real nor
 template <class X>
 Real RefinedConjugateGradient<X>::subtract(const Paired<Vectors<X, float>>& image,
                                            Paired<Vectors<X, float>>& residual) {
-  detail::SumInParts sum(residual.executor(), sum_.data());
+  detail::SumInParts sum(residual.executor(), sums_.data());
   visit_fields(image, residual, [&]<class F>(const F& of_image, F& of_residual) {
     using E = typename F::Entity;
     const SubtractedOnEntity<E, typename F::Value> subtracted{of_image.view(), of_residual.view()};
@@ -113,7 +113,7 @@ Real RefinedConjugateGradient<X>::subtract(const Paired<Vectors<X, float>>& imag
   });
   sum.finish();
   BinnedSum squared;
-  copy_bytes(&squared, MemorySpace::Host, sum_.data(), sum_.space(), sizeof squared);
+  copy_bytes(&squared, MemorySpace::Host, sums_.data(), sums_.space(), sizeof squared);
   return std::sqrt(squared.value());
 }
 
@@ -141,19 +141,21 @@ SolveReport RefinedConjugateGradient<X>::solve(const std::string& unknown, const
                                                const RefinedPreconditioner<X>& preconditioner, X& x,
                                                Real noise, const Recall<Vectors<X, float>>& recall) {
   auto& iteration = single_.iteration;
-  const Real reference = system.set_first_residual(x, residual_, iteration.direction(), iteration.image());
+  system.set_first_residual(x, residual_, iteration.direction(), iteration.image(), sums_.data());
+  inner_product(residual_, residual_, sums_.data() + 1);
+  BinnedSum squared[2];  // one wait for both, on one rank
+  copy_bytes(squared, MemorySpace::Host, sums_.data(), sums_.space(), sizeof squared);
+  const Real reference = std::sqrt(squared[0].value());
   const Real rounding = 4 * std::numeric_limits<Real>::epsilon() * reference;
   const Real rounded_residual = std::max(rounding, noise);
   const SolveGoal goal(unknown, control_, {reference, rounded_residual});
   SolveReport report;
-  Real norm;
-  const auto measure_residual = [&] {
-    norm = std::sqrt(inner_product(residual_, residual_));
-    goal.require_finite(norm, report.iterations);
-  };
+  Real norm = std::sqrt(squared[1].value());
+  goal.require_finite(norm, report.iterations);
   const auto find_residual = [&] {
     system.set_residual(x, residual_);
-    measure_residual();
+    norm = std::sqrt(inner_product(residual_, residual_));
+    goal.require_finite(norm, report.iterations);
   };
   // What the solve changes: `change_`, where that has anything, and `latest` times the single correction.
   bool changed = false;
@@ -180,7 +182,6 @@ SolveReport RefinedConjugateGradient<X>::solve(const std::string& unknown, const
     return state;
   };
 
-  measure_residual();
   const bool remembers = recall.history != nullptr && norm > least_residual_of_image * rounded_residual;
   bool is_single = true, is_by_recurrence = false;
   for (bool first = true; is_single && norm > goal.target(); first = false) {

@@ -12,25 +12,8 @@ auto product_of(const X& x, const Y& y) {
   return ProductOfEntity<typename X::Entity, typename X::Value>{x.view(), y.view()};
 }
 
-/// What this rank has of an inner product.
-template <class X, class Y>
-BinnedSum own_product(const X& x, const Y& y) {
-  BinnedSum own;
-  copy_bytes(&own, MemorySpace::Host, detail::own_sum(x.executor(), x.owned(), product_of(x, y)),
-             x.executor().space(), sizeof own);
-  return own;
-}
-
 }  // namespace
 
-template <class T, class V, Cochain a, Cochain b>
-Real inner_product(const StreamAndFaceValues<T, V, a>& x, const StreamAndFaceValues<T, V, b>& y) {
-  // Over all ranks in one reduction for all fields.
-  BinnedSum sum = own_product(x.stream, y.stream);
-  sum.add(own_product(x.loop, y.loop));
-  sum.add(own_product(x.velocity, y.velocity));
-  return (x.executor().ranks() ? x.executor().ranks()->sum(sum) : sum).value();
-}
 template <class T, class V, Cochain a, Cochain b>
 void inner_product(const StreamAndFaceValues<T, V, a>& x, const StreamAndFaceValues<T, V, b>& y,
                    BinnedSum* result) {
@@ -39,6 +22,14 @@ void inner_product(const StreamAndFaceValues<T, V, a>& x, const StreamAndFaceVal
   sum.add(x.loop.owned(), product_of(x.loop, y.loop));
   sum.add(x.velocity.owned(), product_of(x.velocity, y.velocity));
   sum.finish();
+}
+template <class T, class V, Cochain a, Cochain b>
+Real inner_product(const StreamAndFaceValues<T, V, a>& x, const StreamAndFaceValues<T, V, b>& y) {
+  Buffer<BinnedSum> place(x.executor().space(), 1);
+  inner_product(x, y, place.data());
+  BinnedSum sum;
+  copy_bytes(&sum, MemorySpace::Host, place.data(), place.space(), sizeof sum);
+  return sum.value();
 }
 template <class T, class V, Cochain kind>
 void copy(const StreamAndFaceValues<T, V, kind>& x, StreamAndFaceValues<T, V, kind>& y) {
@@ -87,6 +78,7 @@ using WideX = StreamVectors<Real>;
 using WideY = Paired<WideX>;
 template Real inner_product(const Image&, const Image&);
 template Real inner_product(const Y&, const Y&);
+template void inner_product(const Image&, const Image&, BinnedSum*);
 template void inner_product(const Image&, const StreamVelocity&, BinnedSum*);
 template void inner_product(const Y&, const X&, BinnedSum*);
 template void inner_product(const WideY&, const WideX&, BinnedSum*);

@@ -18,7 +18,7 @@ namespace curlew {
 
 namespace {
 
-const CheckedFormat format{"checkpoint", 3};
+const CheckedFormat format{"checkpoint", 4};
 
 std::string file_name(std::int64_t step) {
   return fmt::format("checkpoint_{}.h5", step);

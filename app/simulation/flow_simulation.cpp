@@ -26,6 +26,7 @@ namespace {
 // Names in a checkpoint beside those of the flow itself.
 constexpr const char* last_step_name = "run.last_step";
 constexpr const char* detector_prefix = "run.steady.";
+constexpr const char* energy_detector_prefix = "run.steady_energy.";
 constexpr const char* detected_name = "run.steady.quantity";
 
 /// The name of what is kept of a time average. The monitor's name stands last: it may have points itself.
@@ -235,7 +236,8 @@ FlowSimulation::FlowSimulation(FlowCase settings, std::unique_ptr<Incompressible
     : settings_(std::move(settings)),
       flow_(std::move(flow)),
       control_(settings_.time),
-      detector_(settings_.time.tolerance) {
+      detector_(settings_.time.tolerance),
+      energy_detector_(settings_.time.tolerance) {
   for (const MonitorSettings& monitor : settings_.monitors) {
     if (const auto* average = std::get_if<TimeAverageSettings>(&monitor.what)) {
       const Real start = std::max(average->start.value_or(settings_.time.start), settings_.time.start);
@@ -299,6 +301,8 @@ Checkpoint FlowSimulation::checkpoint() const {
   Checkpoint checkpoint = make_checkpoint(model(), mesh(), flow_->state());
   checkpoint.numbers[last_step_name] = control_.last();
   for (const auto& [name, value] : detector_.state()) checkpoint.numbers[detector_prefix + name] = value;
+  for (const auto& [name, value] : energy_detector_.state())
+    checkpoint.numbers[energy_detector_prefix + name] = value;
   checkpoint.texts[detected_name] = settings_.time.quantity;
   for (const FlowAverage& average : averages_) {
     checkpoint.numbers[name_of_average("duration", average.name)] = average.face_velocity.duration();
@@ -321,6 +325,9 @@ std::vector<std::string> FlowSimulation::resume(const Checkpoint& checkpoint, co
   require_checkpoint_of(model(), mesh(), checkpoint, path);
   try {
     flow_->resume(state_in(checkpoint));
+    if (checkpoint.texts.at(detected_name) == settings_.time.quantity)
+      detector_.resume(with_prefix(checkpoint.numbers, detector_prefix));
+    energy_detector_.resume(with_prefix(checkpoint.numbers, energy_detector_prefix));
   } catch (const MeanFlowError& error) {  // which is the case's
     throw InputErrors(place_of(error, settings_), error.what());
   } catch (const InputError& error) {
@@ -329,8 +336,6 @@ std::vector<std::string> FlowSimulation::resume(const Checkpoint& checkpoint, co
   find_speed_of_rounding();
   control_.resume(checkpoint.numbers.at(last_step_name));
   step_ = control_.last();
-  if (checkpoint.texts.at(detected_name) == settings_.time.quantity)
-    detector_.resume(with_prefix(checkpoint.numbers, detector_prefix));
   std::vector<std::string> notes;
   for (FlowAverage& average : averages_) {
     if (average.start >= checkpoint.time) continue;
@@ -358,7 +363,7 @@ std::vector<std::string> FlowSimulation::resume(const Checkpoint& checkpoint, co
 }
 
 bool FlowSimulation::finished() const {
-  if (settings_.time.steady) return detector_.steady() || steps() >= settings_.time.max_steps;
+  if (settings_.time.steady) return deciding().steady() || steps() >= settings_.time.max_steps;
   return control_.at_end(time());
 }
 
@@ -394,6 +399,8 @@ void FlowSimulation::advance() {
     detector_.observe(at_rest() ? 0 : change, maximum(executor, range, NormOnFace{now}), step_);
   } else if (watches("kinetic_energy")) {
     observe(report_.kinetic_energy);
+  } else if (watched()) {
+    energy_detector_.observe(at_rest() ? 0 : report_.kinetic_energy, step_);
   }
 }
 
@@ -434,8 +441,8 @@ std::vector<ProgressItem> FlowSimulation::progress() const {
                                   {"iterations (residuals)", iterations},
                                   {"energy", fmt::format("{:.6g} {}", report_.kinetic_energy,
                                                          mesh().topology().dimension() == 2 ? "J/m" : "J")}};
-  if (settings_.time.steady && std::isfinite(detector_.rate()))
-    items.push_back({"change", fmt::format("{:.1e} per s", detector_.rate())});
+  if (settings_.time.steady && std::isfinite(deciding().rate()))
+    items.push_back({"change", fmt::format("{:.1e} per s", deciding().rate())});
   return items;
 }
 
@@ -443,6 +450,7 @@ std::vector<std::string> FlowSimulation::warnings() {
   std::vector<std::string> warnings;
   if (auto warning = warning_of_viscosity()) warnings.push_back(std::move(*warning));
   if (auto warning = warning_of_convection()) warnings.push_back(std::move(*warning));
+  if (auto warning = warning_of_slowness()) warnings.push_back(std::move(*warning));
   return warnings;
 }
 
@@ -471,6 +479,25 @@ std::optional<std::string> FlowSimulation::warning_of_convection() {
       steps(), step_, report_.courant, 1 / rate);
 }
 
+std::optional<std::string> FlowSimulation::warning_of_slowness() {
+  // What decays like exp(-t/T) has 1/n of this share yet to go after a time of n T.
+  constexpr Real most = 0.03;
+  const Real rate = deciding().rate(), share = rate * (time() - settings_.time.start);
+  if (warned_of_slowness_ || !settings_.time.steady || !deciding().steady() || share <= most ||
+      rate < largest_change_left_by_solves())
+    return std::nullopt;
+  warned_of_slowness_ = true;
+  return fmt::format(
+      "the flow is slow rather than steady: in as long as the run has taken {} would change by another "
+      "{:.0f} %; give [time] a smaller tolerance, {:.0e} 1/s say",
+      deciding_quantity(), 100 * share, settings_.time.tolerance * most / share / 10);
+}
+
+Real FlowSimulation::largest_change_left_by_solves() const {
+  // Measured were up to 14 times as much as their tolerances say.
+  return 20 * change_left_by_solves(settings_, step_);
+}
+
 std::vector<FieldDescription> FlowSimulation::output_fields() const {
   std::vector<FieldDescription> fields = settings_.output.fields;
   for (const FlowAverage& average : averages_) {
@@ -489,14 +516,14 @@ std::unique_ptr<Snapshot> FlowSimulation::snapshot() const {
 std::string FlowSimulation::conclusion() const {
   const FlowTimeSettings& time = settings_.time;
   if (!time.steady) return "";
+  const SteadyDetector& detector = deciding();
   const std::string change =
-      std::isfinite(detector_.rate())
-          ? fmt::format(": {} changes by {:.2e} of its size per second (tolerance {:.2e})", time.quantity,
-                        detector_.rate(), time.tolerance)
+      std::isfinite(detector.rate())
+          ? fmt::format(": {} changes by {:.2e} of its size per second (tolerance {:.2e})",
+                        deciding_quantity(), detector.rate(), time.tolerance)
           : "";
-  if (detector_.steady()) return fmt::format("steady after {} steps{}", steps(), change);
-  // A change as small as this may be what solves leave: measured were up to 14 times that.
-  const bool left_by_solves = detector_.rate() < 20 * change_left_by_solves(settings_, step_);
+  if (detector.steady()) return fmt::format("steady after {} steps{}", steps(), change);
+  const bool left_by_solves = detector.rate() < largest_change_left_by_solves();
   return fmt::format("not steady after the {} steps of [time] max_steps{}{}", steps(), change,
                      left_by_solves
                          ? "; so much may be what the solves leave: lower tolerance of [solver.*], or "

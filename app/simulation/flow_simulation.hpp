@@ -34,7 +34,7 @@ class FlowSimulation final : public Simulation {
   Real time() const override { return flow_->time(); }
   std::int64_t steps() const override { return flow_->steps(); }
   bool finished() const override;
-  bool reached_goal() const override { return !settings_.time.steady || detector_.steady(); }
+  bool reached_goal() const override { return !settings_.time.steady || deciding().steady(); }
   void advance() override;
   bool sound_before_divergence() const override { return false; }
   std::optional<NamedReference> watched() const override;
@@ -65,20 +65,31 @@ class FlowSimulation final : public Simulation {
 
  private:
   bool watches(const std::string& quantity) const;
+  /// What tells whether the flow is steady. A column of a monitor that has never changed, such as an outflow
+  /// that is the inflow, does not: the kinetic energy does then.
+  bool energy_decides() const { return watched() && detector_.steady() && !detector_.has_moved(); }
+  const SteadyDetector& deciding() const { return energy_decides() ? energy_detector_ : detector_; }
+  std::string deciding_quantity() const {
+    return energy_decides() ? "kinetic_energy" : settings_.time.quantity;
+  }
   /// Whether what moves is the rounding of forces that a pressure balances: it never stops changing.
   bool at_rest() const;
   void find_speed_of_rounding();
   /// Of steps that are too long for what is explicit, once each.
   std::optional<std::string> warning_of_viscosity();
   std::optional<std::string> warning_of_convection();
+  /// What of a change per time solves may leave at most [1/s].
+  Real largest_change_left_by_solves() const;
+  /// Of a flow that is steady by the tolerance alone.
+  std::optional<std::string> warning_of_slowness();
 
   FlowCase settings_;
   std::unique_ptr<IncompressibleFlow> flow_;
   StepControl control_;
-  SteadyDetector detector_;
+  SteadyDetector detector_, energy_detector_;
   FlowStepReport report_;  // of the last step
   Real step_ = 0;          // its length [s]
-  bool warned_of_viscosity_ = false, warned_of_convection_ = false;
+  bool warned_of_viscosity_ = false, warned_of_convection_ = false, warned_of_slowness_ = false;
   std::vector<FlowAverage> averages_;
   mutable std::optional<CentroidVelocity> centroid_velocity_;  // once somebody sees the velocity
   std::optional<Field<Face, Vector3>> previous_velocity_;      // where a steady run watches it [m/s]

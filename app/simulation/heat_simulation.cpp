@@ -155,9 +155,9 @@ void HeatSimulation::advance() {
                [&](const InputError& error) { return place_of(error, settings_); });
     solved_ = true;
   } else {
-    const Real before = heat_.time();
-    report_ = heat_.advance_to(steps_.time_of(heat_.steps() + 1));
-    step_ = heat_.time() - before;
+    const std::int64_t next = heat_.steps() + 1;
+    step_ = steps_.length_of(next);
+    report_ = heat_.advance_to(steps_.time_of(next), step_);
   }
 }
 

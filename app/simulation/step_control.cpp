@@ -1,6 +1,8 @@
 // Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
 #include "app/simulation/step_control.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -25,6 +27,12 @@ std::int64_t EvenSteps::last() const {
 Real EvenSteps::time_of(std::int64_t step) const {
   if (step == last()) return time_.end;
   return origin_.time + static_cast<Real>(step - origin_.step) * time_.step;
+}
+
+Real EvenSteps::length_of(std::int64_t step) const {
+  if (step < last()) return time_.step;
+  const Real left = time_.end - time_of(step - 1);
+  return std::abs(left - time_.step) <= round_off_of_even_steps * time_.step ? time_.step : left;
 }
 
 void EvenSteps::resume(const Moment& origin, const Moment& now) {
@@ -64,6 +72,7 @@ bool StepControl::at_end(Real now) const {
 void SteadyDetector::observe(Real change, Real size, Real step) {
   rate_ = change == 0 ? 0 : change / (size * step);
   calm_steps_ = rate_ < tolerance_ ? calm_steps_ + 1 : 0;
+  if (calm_steps_ == 0) has_moved_ = 1;
 }
 
 void SteadyDetector::observe(Real value, Real step) {
@@ -73,15 +82,24 @@ void SteadyDetector::observe(Real value, Real step) {
 }
 
 std::map<std::string, Real> SteadyDetector::state() const {
-  return {
-      {"rate", rate_}, {"calm_steps", calm_steps_}, {"previous", previous_}, {"has_previous", has_previous_}};
+  return {{"rate", rate_},
+          {"calm_steps", calm_steps_},
+          {"has_moved", has_moved_},
+          {"previous", previous_},
+          {"has_previous", has_previous_}};
 }
 
 void SteadyDetector::resume(const std::map<std::string, Real>& state) {
-  rate_ = state.at("rate");
-  calm_steps_ = rate_ < tolerance_ ? std::min(state.at("calm_steps"), calm_steps_wanted - 1) : 0;
-  previous_ = state.at("previous");
-  has_previous_ = state.at("has_previous");
+  const auto number = [&](const char* name) {
+    const auto found = state.find(name);
+    if (found == state.end()) throw InputError(fmt::format("the earlier run's state lacks {}", name));
+    return found->second;
+  };
+  rate_ = number("rate");
+  calm_steps_ = rate_ < tolerance_ ? std::min(number("calm_steps"), calm_steps_wanted - 1) : 0;
+  has_moved_ = number("has_moved");
+  previous_ = number("previous");
+  has_previous_ = number("has_previous");
 }
 
 }  // namespace curlew

@@ -25,6 +25,8 @@ class EvenSteps {
   std::int64_t last() const;
   /// The time that a step leads to [s].
   Real time_of(std::int64_t step) const;
+  /// How long it is [s]: to the bit what was asked for, but for a last one that is shorter.
+  Real length_of(std::int64_t step) const;
 
   /// What times are counted from.
   const Moment& origin() const { return origin_; }
@@ -79,19 +81,22 @@ class SteadyDetector {
   void observe(Real value, Real step);
 
   bool steady() const { return calm_steps_ >= calm_steps_wanted; }
+  /// Whether the quantity has ever changed by more than the tolerance.
+  bool has_moved() const { return has_moved_ != 0; }
   /// Last relative change per time [1/s]; infinite before there is one.
   Real rate() const { return rate_; }
 
   /// What observe() and steady() know of the past.
   std::map<std::string, Real> state() const;
-  /// Whether what was steady still is, with another lid or viscosity perhaps, takes a step to tell.
+  /// Whether what was steady still is, with another lid or viscosity perhaps, takes a step to tell. Throws
+  /// InputError for a state that lacks something.
   void resume(const std::map<std::string, Real>& state);
 
  private:
   static constexpr Real calm_steps_wanted = 10;
 
   Real tolerance_;
-  Real rate_ = std::numeric_limits<Real>::infinity(), calm_steps_ = 0;
+  Real rate_ = std::numeric_limits<Real>::infinity(), calm_steps_ = 0, has_moved_ = 0;
   Real previous_ = 0, has_previous_ = 0;  // of a quantity that is one number
 };
 

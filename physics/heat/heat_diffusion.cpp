@@ -120,16 +120,38 @@ struct SquaredProductOfNode {
   }
 };
 
+/// How much of what a node lacks other nodes get to feel: strong convection answers it by a small change of
+/// the node's own temperature. Zero at held nodes.
+struct ShareFeltOfNode {
+  Real implicit_weight;
+  View<Node, const Real> convection, diagonal;
+  CURLEW_HOST_DEVICE Real operator()(Id<Node> n) const {
+    if (!(diagonal[n] > 0)) return 0;
+    const Real share = 1 - implicit_weight * convection[n] / diagonal[n];
+    return share > rounding ? share : rounding;
+  }
+  static constexpr Real rounding = std::numeric_limits<Real>::epsilon();
+};
+
+struct SquaredShareOfNode {
+  ShareFeltOfNode share_felt;
+  View<Node, const Real> sought;
+  CURLEW_HOST_DEVICE Real operator()(Id<Node> n) const {
+    const Real term = share_felt(n) * sought[n];
+    return term * term;
+  }
+};
+
 /// Of the terms that make up what a uniform temperature lacks, but for conduction, which is zero.
 struct SquaredTermOfNode {
   Real per_step, implicit_weight;
+  ShareFeltOfNode share_felt;
   View<Node, const Real> capacity, convection, load, temperature;
-  View<Node, const std::uint8_t> held;
   CURLEW_HOST_DEVICE Real operator()(Id<Node> n) const {
-    if (held[n]) return 0;
     const Real term = (per_step * capacity[n] + implicit_weight * convection[n]) * std::abs(temperature[n]) +
                       implicit_weight * std::abs(load[n]);
-    return term * term;
+    const Real felt = share_felt(n) * term;
+    return felt * felt;
   }
 };
 
@@ -311,7 +333,7 @@ void HeatDiffusion::compute_inflow() {
 }
 
 /// The preconditioner changes with the step and with convection only. It takes the step to single precision:
-/// steps that are to be of one length differ by what rounding does to the times between them.
+/// steps of one length differ by rounding where their length is not given.
 void HeatDiffusion::set_preconditioner(Real per_step, Real implicit_weight, bool singular) {
   per_step =
       static_cast<Real>(static_cast<float>(std::min<Real>(per_step, std::numeric_limits<float>::max())));
@@ -378,19 +400,24 @@ SolveReport HeatDiffusion::solve(Real per_step, Real implicit_weight,
   };
 
   // What a uniform temperature, held nodes apart, lacks is what the solve is about: unlike a right-hand side
-  // it does not change when all temperatures are counted from another zero.
+  // it does not change when all temperatures are counted from another zero. What convection alone answers is
+  // no part of it: its coefficient may be so large as to hold a temperature.
   ResidualScale scale;
   temperature_.fill(inner_product(volume_, previous_) / total_volume_);
   hold();
   set_level();
-  const auto norm_of_sought = [&] { return std::sqrt(inner_product(sought_, sought_)); };
+  const ShareFeltOfNode share_felt{implicit_weight, load_.convection().view(),
+                                   std::as_const(diagonal_).view()};
+  const auto norm_of_sought = [&] {
+    return std::sqrt(sum(executor_, sought_.owned(), SquaredShareOfNode{share_felt, sought}));
+  };
   scale.reference = norm_of_sought();
   constexpr Real rounding = 4 * std::numeric_limits<Real>::epsilon();
   scale.rounding =
-      rounding *
-      std::sqrt(sum(executor_, temperature_.owned(),
-                    SquaredTermOfNode{per_step, implicit_weight, capacity, load_.convection().view(),
-                                      load_.at_nodes().view(), std::as_const(temperature_).view(), held}));
+      rounding * std::sqrt(sum(executor_, temperature_.owned(),
+                               SquaredTermOfNode{per_step, implicit_weight, share_felt, capacity,
+                                                 load_.convection().view(), load_.at_nodes().view(),
+                                                 std::as_const(temperature_).view()}));
 
   // Solved for is the change: conduction by differences that are small beside the temperatures would drown in
   // the rounding of the latter, in a thin film of a good conductor for instance.
@@ -435,8 +462,8 @@ void HeatDiffusion::compute_balance(Real per_step, Real implicit_weight) {
                                   std::as_const(previous_).view()});
 }
 
-SolveReport HeatDiffusion::advance(Real time, Real implicit_weight) {
-  const Real per_step = 1 / (time - time_);
+SolveReport HeatDiffusion::advance(Real step, Real time, Real implicit_weight) {
+  const Real per_step = 1 / step;
   copy(temperature_, previous_);
   copy(inflow_, previous_inflow_);
   previous_patch_outflow_ = patch_outflow_;
@@ -449,15 +476,15 @@ SolveReport HeatDiffusion::advance(Real time, Real implicit_weight) {
   return report;
 }
 
-SolveReport HeatDiffusion::advance_to(Real time) {
+SolveReport HeatDiffusion::advance_to(Real time, Real step) {
   REQUIRE(time > time_, fmt::format("a time step must go forward, from {} to {}", time_, time));
   const bool in_halves = settings_.scheme == HeatScheme::CrankNicolson && steps_ == 0;
   const Start start{time_, balance_, in_halves ? temperature_.to_host() : std::vector<Real>()};
   const bool alone = mesh_.domain().communicator().ranks() == 1;
   SolveReport report;
   try {
-    report = in_halves ? advance_in_halves(time)
-                       : advance(time, settings_.scheme == HeatScheme::BackwardEuler ? 1 : Real(0.5));
+    report = in_halves ? advance_in_halves(step, time)
+                       : advance(step, time, settings_.scheme == HeatScheme::BackwardEuler ? 1 : Real(0.5));
   } catch (const DivergedError&) {
     forget_guesses();  // what was learnt may be the very thing that failed
     go_back(start, true);
@@ -471,10 +498,10 @@ SolveReport HeatDiffusion::advance_to(Real time) {
   return report;
 }
 
-SolveReport HeatDiffusion::advance_in_halves(Real time) {
-  const SolveReport first = advance(time_ + (time - time_) / 2, 1);
+SolveReport HeatDiffusion::advance_in_halves(Real step, Real time) {
+  const SolveReport first = advance(step / 2, time_ + (time - time_) / 2, 1);
   const HeatBalance first_balance = balance_;
-  SolveReport report = advance(time, 1);
+  SolveReport report = advance(step / 2, time, 1);
   report.iterations += first.iterations;
   const auto mean = [](Real& a, Real b) { a = (a + b) / 2; };
   for (std::size_t p = 0; p < balance_.outflow.size(); ++p)

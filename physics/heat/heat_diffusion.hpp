@@ -56,11 +56,14 @@ class HeatDiffusion {
   /// another mesh.
   void resume(const RunState& state);
 
-  /// One time step to `time` [s], later than now. Throws DivergedError as ConjugateGradient does, and what
-  /// the boundary values and sources throw. All is then as before, to the bit, but for guesses:
-  /// these are forgotten where solves had begun. On several ranks it is so after a DivergedError alone: what
-  /// else is thrown, other ranks may know nothing of.
-  SolveReport advance_to(Real time);
+  /// One time step to `time` [s], later than now. `step` [s]: how long it is, the same to the bit for steps
+  /// of one length; the difference of times, whose rounding would make each of them another system, where it
+  /// is not given. Throws DivergedError as ConjugateGradient does, and what the boundary values and sources
+  /// throw. All is then as before, to the bit, but for guesses: these are forgotten where solves had begun.
+  /// On several ranks it is so after a DivergedError alone: what else is thrown, other ranks may know nothing
+  /// of.
+  SolveReport advance_to(Real time, Real step);
+  SolveReport advance_to(Real time) { return advance_to(time, time - time_); }
   /// Solves for the steady state under the boundary values and sources of the present time. A part of the
   /// domain without fixed temperature or convection keeps its mean temperature; throws InputError if heat
   /// flows into it.
@@ -84,8 +87,8 @@ class HeatDiffusion {
   void take_load(Real time);
   HeatHistory& history();
   SolveReport solve(Real per_step, Real implicit_weight, const NullSpace<PrimalCochain<Node>>* null_space);
-  SolveReport advance(Real time, Real implicit_weight);
-  SolveReport advance_in_halves(Real time);
+  SolveReport advance(Real step, Real time, Real implicit_weight);
+  SolveReport advance_in_halves(Real step, Real time);
   /// What a step begins with.
   struct Start {
     Real time;

@@ -355,7 +355,7 @@ MomentumMatrices::MomentumMatrices(const Executor& executor, const Mesh& mesh,
       mass_diagonal_(executor, single_.normal.extent(), "diagonal of the mass", "m3"),
       viscous_diagonal_(executor, single_.normal.extent(), "diagonal of the viscous form", "m"),
       sees_given_(executor, single_.normal.extent(), "whether a row sees what is given", "1"),
-      room_{{executor, single_.normal.extent(), "velocity and flux", "1"}, {executor.space(), 1}} {
+      gathered_(executor, single_.normal.extent(), "velocity and flux", "1") {
   exchange_ghosts(mesh.domain(), hold_);
   for_each(
       executor, sees_given_.owned(),
@@ -410,19 +410,6 @@ void MomentumMatrices::keep_free_tangential_part(FaceVectors<float>& velocity) c
            KeepFreeTangentialPartOnFace{hold(), single_.normal.view(), velocity.view()});
 }
 
-template <class System>
-template <class Add>
-Real FaceSystem<System>::root_of_sum(const Add& add) const {
-  const Executor& executor = matrices_.executor();
-  Buffer<BinnedSum>& place = matrices_.room().sum;
-  detail::SumInParts sum(executor, place.data());
-  add(sum);
-  sum.finish();
-  BinnedSum total;
-  copy_bytes(&total, MemorySpace::Host, place.data(), place.space(), sizeof total);
-  return std::sqrt(total.value());
-}
-
 template <class T, class Launch>
 void MomentumSystem::visit_kernels(const FaceVectors<T>& v, FaceVectors<T>& image,
                                    const Launch& launch) const {
@@ -444,13 +431,13 @@ void MomentumSystem::visit_residual_kernels(const FaceVelocity& v, FaceVelocity&
                                             const Launch& launch) const {
   const MomentumMatrices& m = matrices_;
   const auto gather = [&](Range<Face> range) {
-    for_each(m.executor(), range, WithFluxOnFace{m.area(), v.view(), m.room().gathered.view()});
+    for_each(m.executor(), range, WithFluxOnFace{m.area(), v.view(), m.gathered().view()});
   };
   m.visit_stencil(v, FaceStencil::Lengths{}, gather, [&](Range<Face> range, auto rows, MemorySpace space) {
     launch(range, MomentumResidualOnFace<decltype(rows)>{
                       rows, m.mass().entries(space), m.viscous_form().entries(space), mass_factor_,
                       viscous_factor_, m.hold(), m.area(), circulation_->view(), force_ != nullptr,
-                      (force_ ? *force_ : v).view(), std::as_const(m.room().gathered).view(), r.view()});
+                      (force_ ? *force_ : v).view(), std::as_const(m.gathered()).view(), r.view()});
   });
 }
 
@@ -459,14 +446,14 @@ void MomentumSystem::set_residual(const FaceVelocity& v, FaceVelocity& r) const 
       v, r, [&](Range<Face> range, const auto& kernel) { for_each(matrices_.executor(), range, kernel); });
 }
 
-Real MomentumSystem::set_first_residual(const FaceVelocity& v, FaceVelocity& r, FaceVectors<float>&,
-                                        FaceVectors<float>&) const {
-  return root_of_sum([&](detail::SumInParts& sum) {
-    visit_residual_kernels(
-        v, r, [&]<class Rows>(Range<Face> range, const MomentumResidualOnFace<Rows>& kernel) {
-          sum.add(range, ResidualAndSquaredSourceOfFace<Rows>{kernel, matrices_.sees_given(), v.view()});
-        });
-  });
+void MomentumSystem::set_first_residual(const FaceVelocity& v, FaceVelocity& r, FaceVectors<float>&,
+                                        FaceVectors<float>&, BinnedSum* squared) const {
+  detail::SumInParts sum(matrices_.executor(), squared);
+  visit_residual_kernels(
+      v, r, [&]<class Rows>(Range<Face> range, const MomentumResidualOnFace<Rows>& kernel) {
+        sum.add(range, ResidualAndSquaredSourceOfFace<Rows>{kernel, matrices_.sees_given(), v.view()});
+      });
+  sum.finish();
 }
 
 template <class T, class Launch>
@@ -491,8 +478,8 @@ void TangentialSystem::set_residual(const FaceVelocity& v, FaceVelocity& r) cons
   });
 }
 
-Real TangentialSystem::set_first_residual(const FaceVelocity& v, FaceVelocity& r, FaceVectors<float>& given,
-                                          FaceVectors<float>&) const {
+void TangentialSystem::set_first_residual(const FaceVelocity& v, FaceVelocity& r, FaceVectors<float>& given,
+                                          FaceVectors<float>&, BinnedSum* squared) const {
   const MomentumMatrices& m = matrices_;
   if (source_ != nullptr) {
     if (force_known_) {
@@ -502,19 +489,20 @@ Real TangentialSystem::set_first_residual(const FaceVelocity& v, FaceVelocity& r
     } else {
       set_residual(v, r);
     }
-    return std::sqrt(
-        sum(m.executor(), v.owned(), SquaredFreeTangentialPartOfFace{m.hold(), m.area(), source_->view()}));
+    sum(m.executor(), v.owned(), SquaredFreeTangentialPartOfFace{m.hold(), m.area(), source_->view()},
+        squared);
+    return;
   }
   const auto gather = [&](Range<Face> range) {
     for_each(m.executor(), range, GivenOrNormalPartOnFace{m.hold(), m.area(), v.view(), given.view()});
   };
-  return root_of_sum([&](detail::SumInParts& sum) {
-    m.visit_stencil(v, FaceStencil::Lengths{}, gather, [&](Range<Face> range, auto rows, MemorySpace space) {
-      sum.add(range, TangentialResidualAndSquaredSourceOfFace<decltype(rows)>{
-                         rows, m.viscous_form().entries(space), m.hold(), m.area(), v.view(),
-                         std::as_const(given).view(), r.view()});
-    });
+  detail::SumInParts sum(m.executor(), squared);
+  m.visit_stencil(v, FaceStencil::Lengths{}, gather, [&](Range<Face> range, auto rows, MemorySpace space) {
+    sum.add(range, TangentialResidualAndSquaredSourceOfFace<decltype(rows)>{
+                       rows, m.viscous_form().entries(space), m.hold(), m.area(), v.view(),
+                       std::as_const(given).view(), r.view()});
   });
+  sum.finish();
 }
 
 Real TangentialSystem::rounding_of(const FaceVectors<float>& e) const {

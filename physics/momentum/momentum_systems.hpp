@@ -71,12 +71,9 @@ class MomentumMatrices {
         v, lengths, [](Range<Face>) {}, launch);
   }
 
-  /// Where systems put what they need for one product or residual, each of them anew.
-  struct Room {
-    FaceVectors<Real> gathered;  ///< a velocity [m/s] with its flux [m3/s] beside it, for rows of residuals
-    Buffer<BinnedSum> sum;       ///< one, of squares that are added up in parts
-  };
-  Room& room() const { return room_; }
+  /// Room for a velocity [m/s] with its flux [m3/s] beside it, for rows of a residual; each puts there its
+  /// own.
+  FaceVectors<Real>& gathered() const { return gathered_; }
 
   /// Norm of the diagonal of K times v.
   Real norm_of_friction(const FaceVelocity& velocity) const;
@@ -99,7 +96,7 @@ class MomentumMatrices {
   Field<Face, float> mass_diagonal_, viscous_diagonal_;
   Field<Face, std::uint8_t> sees_given_;
   mutable std::unique_ptr<FaceMatricesIn<Real>> double_;
-  mutable Room room_;
+  mutable FaceVectors<Real> gathered_;
 };
 
 /// What the systems have in common: products and corrections in either precision, of one kernel each.
@@ -117,10 +114,6 @@ class FaceSystem : public RefinedSystem<FaceVelocity> {
   void add(Real factor, const FaceVectors<Real>& e, FaceVelocity& v) const override;
 
  protected:
-  /// The root of what `add(sum)` adds up, over all ranks.
-  template <class Add>
-  Real root_of_sum(const Add& add) const;
-
   const MomentumMatrices& matrices_;
 
  private:
@@ -147,8 +140,8 @@ class MomentumSystem : public FaceSystem<MomentumSystem> {
         force_(force) {}
   void set_residual(const FaceVelocity& v, FaceVelocity& r) const override;
   Real rounding_of(const FaceVectors<float>& e) const override;
-  Real set_first_residual(const FaceVelocity& v, FaceVelocity& r, FaceVectors<float>& given,
-                          FaceVectors<float>& image) const override;
+  void set_first_residual(const FaceVelocity& v, FaceVelocity& r, FaceVectors<float>& given,
+                          FaceVectors<float>& image, BinnedSum* squared) const override;
 
  private:
   friend FaceSystem<MomentumSystem>;
@@ -179,8 +172,8 @@ class TangentialSystem : public FaceSystem<TangentialSystem> {
       : FaceSystem(matrices), source_(source), force_(force), force_known_(force_known) {}
   void set_residual(const FaceVelocity& v, FaceVelocity& r) const override;
   Real rounding_of(const FaceVectors<float>& e) const override;
-  Real set_first_residual(const FaceVelocity& v, FaceVelocity& r, FaceVectors<float>& given,
-                          FaceVectors<float>& image) const override;
+  void set_first_residual(const FaceVelocity& v, FaceVelocity& r, FaceVectors<float>& given,
+                          FaceVectors<float>& image, BinnedSum* squared) const override;
 
  private:
   friend FaceSystem<TangentialSystem>;

@@ -176,22 +176,25 @@ void TangentialChebyshev::apply_to(Real factor, const FaceVectors<T>& r, FaceVec
   const FaceMatricesIn<float>& in = matrices_.in<float>();
   const auto area = std::as_const(area_).view(), inverse = std::as_const(inverse_diagonal_).view();
   for_each(executor_, r.owned(), StartedOnFace<T>{steps_[0].gain, area, inverse, r.view(), x_.view()});
+  // They take turns, each time beginning with the same one, so that launches that are noted down again are
+  // those of before.
+  FaceVectors<float>*current = &x_, *next = &next_;
   for (std::size_t k = 1; k < steps_.size(); ++k) {
-    matrices_.visit_stencil(x_, LengthsIn<T>{}, [&](Range<Face> range, auto rows, MemorySpace space) {
+    matrices_.visit_stencil(*current, LengthsIn<T>{}, [&](Range<Face> range, auto rows, MemorySpace space) {
       using Change = ChebyshevChange<T, decltype(rows)>;
       // The first step is the x that it led to.
-      const auto x = std::as_const(x_).view(), before = k == 1 ? x : std::as_const(step_).view();
+      const auto x = std::as_const(*current).view(), before = k == 1 ? x : std::as_const(step_).view();
       const auto viscous = view(in.viscous, space);
       const Change change{
           rows, steps_[k], viscous, matrices_.hold(), area, inverse, r.view(), in.normal.view(), x, before};
       if (k + 1 < steps_.size()) {
-        for_each(executor_, range, ChebyshevStepOnFace<Change>{change, step_.view(), next_.view()});
+        for_each(executor_, range, ChebyshevStepOnFace<Change>{change, step_.view(), next->view()});
       } else {
         const LastStepOnFace<T, Change> last{change, static_cast<float>(factor), z.view()};
         detail::run_and_add(executor_, range, last, sum);
       }
     });
-    std::swap(x_, next_);
+    std::swap(current, next);
   }
 }
 

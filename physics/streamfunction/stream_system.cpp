@@ -258,32 +258,33 @@ void StreamSystem::set_residual(const StreamVelocity& x, Paired<StreamVelocity>&
   matrices_.curl_.add_loops(x.loop, change);
   for_each(m.executor(), change.range(),
            ChangedOnFace{m.area(), sources_->velocity.view(), x.velocity.view(), sources_->flux.view(),
-                         std::as_const(change).view(), m.room().gathered.view()});
+                         std::as_const(change).view(), m.gathered().view()});
   m.mass().stencil().visit_parts(space, change.range(), [&](Range<Face> range, auto rows) {
     for_each(m.executor(), range,
-             ResidualOnFace<decltype(rows)>{
-                 rows, m.mass().entries(space), m.viscous_form().entries(space), mass_factor_,
-                 viscous_factor_, m.hold(), m.area(), sources_->circulation.view(),
-                 std::as_const(m.room().gathered).view(), matrices_.circulation_.view(), r.velocity.view()});
+             ResidualOnFace<decltype(rows)>{rows, m.mass().entries(space), m.viscous_form().entries(space),
+                                            mass_factor_, viscous_factor_, m.hold(), m.area(),
+                                            sources_->circulation.view(), std::as_const(m.gathered()).view(),
+                                            matrices_.circulation_.view(), r.velocity.view()});
   });
   set_rotation(matrices_.circulation_, r.stream, r.loop);
   add_given(r.loop);
 }
 
-Real StreamSystem::set_first_residual(const StreamVelocity& x, Paired<StreamVelocity>& r,
-                                      StreamVectors<float>&, Paired<StreamVectors<float>>& image) const {
+void StreamSystem::set_first_residual(const StreamVelocity& x, Paired<StreamVelocity>& r,
+                                      StreamVectors<float>&, Paired<StreamVectors<float>>& image,
+                                      BinnedSum* squared) const {
   set_residual(x, r);
   const MomentumMatrices& m = matrices_.momentum_;
-  Real squared = inner_product(r.velocity, r.velocity);
-  squared += sum(m.executor(), r.stream.owned(),
-                 SquaredSourceOfEdge{m.mesh().topology().faces_of_edge().view(m.executor().space()),
-                                     std::as_const(matrices_.free_).view(), sources_->circulation.view(),
-                                     r.stream.view()});
+  detail::SumInParts sum(m.executor(), squared);
+  sum.add(r.velocity.owned(), ProductOfEntity<Face, Vector3>{r.velocity.view(), r.velocity.view()});
+  sum.add(r.stream.owned(),
+          SquaredSourceOfEdge{m.mesh().topology().faces_of_edge().view(m.executor().space()),
+                              std::as_const(matrices_.free_).view(), sources_->circulation.view(),
+                              r.stream.view()});
   matrices_.curl_.set_circulation_round_loops(sources_->circulation, image.loop);
   add_given(image.loop);
-  squared +=
-      sum(m.executor(), r.loop.owned(), SquaredSourceOfLoop{std::as_const(image.loop).view(), r.loop.view()});
-  return std::sqrt(squared);
+  sum.add(r.loop.owned(), SquaredSourceOfLoop{std::as_const(image.loop).view(), r.loop.view()});
+  sum.finish();
 }
 
 template <class T>

@@ -76,8 +76,8 @@ class StreamSystem : public RefinedSystem<StreamVelocity> {
   void set_residual(const StreamVelocity& x, Paired<StreamVelocity>& r) const override;
   /// The norm is that of what drives the change and of what the flow's own inertia and friction are,
   /// together: the reference keeps its size when the change becomes small.
-  Real set_first_residual(const StreamVelocity& x, Paired<StreamVelocity>& r, StreamVectors<float>& given,
-                          Paired<StreamVectors<float>>& image) const override;
+  void set_first_residual(const StreamVelocity& x, Paired<StreamVelocity>& r, StreamVectors<float>& given,
+                          Paired<StreamVectors<float>>& image, BinnedSum* squared) const override;
   void add(Real factor, const StreamVectors<float>& e, StreamVelocity& x) const override;
   void add(Real factor, const StreamVectors<Real>& e, StreamVelocity& x) const override;
 

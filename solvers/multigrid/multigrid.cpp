@@ -205,8 +205,10 @@ class MultigridCycle {
     const View<One, Scaling> scaling(scaling_.data(), 1);
     maximum(executor_, range, ScaledMagnitudeOfEntity<E>{scale, r}, &scaling_.data()->largest);
     for_each(executor_, Range<One>(0, 1), ScalingFromLargest{scaling});
-    run_from([&](const Start<T>& start) { return RoundedOnUnknown<E>{scale, scaling, r, start}; });
-    const WidenedOnEntity<E> widened{scale, scaling, std::as_const(own_vectors(0).x).view(), z};
+    const Vectors& correction = run_from([&](const Start<T>& start) {
+      return RoundedOnUnknown<E>{scale, scaling, r, start};
+    });
+    const WidenedOnEntity<E> widened{scale, scaling, correction.view(), z};
     if (product == nullptr) {
       for_each(executor_, range, widened);
     } else {
@@ -218,8 +220,10 @@ class MultigridCycle {
   void apply(View<E, const T> r, View<E, T> z) {
     const Range<E> range(0, own_vectors(0).x.owned().size());
     const View<Unknown, const Real> scale = scale_of(range.size());
-    run_from([&](const Start<T>& start) { return ScaledOnUnknown<E, T>{scale, r, start}; });
-    for_each(executor_, range, UnscaledOnEntity<E, T>{scale, std::as_const(own_vectors(0).x).view(), z});
+    const Vectors& correction = run_from([&](const Start<T>& start) {
+      return ScaledOnUnknown<E, T>{scale, r, start};
+    });
+    for_each(executor_, range, UnscaledOnEntity<E, T>{scale, correction.view(), z});
   }
 
   int levels() const { return static_cast<int>(levels_.size()); }
@@ -253,6 +257,7 @@ class MultigridCycle {
  private:
   static constexpr Real width = 6;
   static constexpr int degree = 2;
+  using Vectors = Field<Unknown, T>;
 
   struct Level : LevelVectors<T> {
     Level(const Executor& executor, LevelDomain unknowns, MultigridHierarchy::Level level)
@@ -318,19 +323,19 @@ class MultigridCycle {
     return levels_[depth];
   }
 
-  /// `first(start)`: the kernel that starts on the finest level.
+  /// `first(start)`: the kernel that starts on the finest level. Gives the correction.
   template <class First>
-  void run_from(const First& first) {
+  const Vectors& run_from(const First& first) {
     const MemorySpace space = executor_.space();
     LevelVectors<T>& finest = own_vectors(0);
     const Range<Unknown> unknowns = finest.x.owned();
     for_each(executor_, unknowns, first(finest.start(space, levels_[0].smoother[0].gain)));
-    run(0);
-    if (divided_ == 0) {
-      for_each(executor_, unknowns,
-               TakenOnUnknown<T>{View<Unknown, const Index>(share_->place.data(space), unknowns.size()),
-                                 std::as_const(levels_[0].x).view(), finest.x.view()});
-    }
+    const Vectors& correction = run(0);
+    if (divided_ > 0) return correction;
+    for_each(executor_, unknowns,
+             TakenOnUnknown<T>{View<Unknown, const Index>(share_->place.data(space), unknowns.size()),
+                               correction.view(), finest.x.view()});
+    return finest.x;
   }
 
   /// Gives all ranks the right-hand side of the first level that they have whole, and starts there.
@@ -363,31 +368,40 @@ class MultigridCycle {
     launch_with_ghosts(level.domain, x.owned(), launch, x);
   }
 
+  /// Two fields that take turns within a cycle. Each cycle begins with the same one, so that launches that
+  /// are noted down again are those of before.
+  struct Turns {
+    explicit Turns(Level& level) : x(&level.x), spare(&level.spare) {}
+    Vectors* x;
+    Vectors* spare;
+  };
+
   /// Steps from number `first` on. Before the second, x is the first one where it began from zero; the first
   /// takes nothing from a step before it.
-  void smooth(Level& level, std::size_t first) {
+  void smooth(Level& level, std::size_t first, Turns& turns) {
     const std::size_t last = level.smoother.size() - 1;
     for (std::size_t k = first; k <= last; ++k) {
-      const Field<Unknown, T>& before = k == first ? level.x : level.step;
+      const Vectors& before = k == first ? *turns.x : level.step;
       if (k < last) {
-        smooth_once<false>(level, level.smoother[k], before);
+        smooth_once<false>(level, level.smoother[k], before, turns);
       } else {
-        smooth_once<true>(level, level.smoother[k], before);
+        smooth_once<true>(level, level.smoother[k], before, turns);
       }
-      std::swap(level.x, level.spare);
+      std::swap(turns.x, turns.spare);
     }
   }
   template <bool last>
-  void smooth_once(Level& level, ChebyshevCoefficients coefficients, const Field<Unknown, T>& before) {
-    multiply_with_ghosts(
-        level, level.x,
-        ChebyshevStep<T, last>{level.diagonal(executor_.space()), coefficients,
-                               std::as_const(level.right_hand_side).view(), std::as_const(level.x).view(),
-                               before.view(), level.step.view(), level.spare.view()});
+  void smooth_once(Level& level, ChebyshevCoefficients coefficients, const Vectors& before,
+                   const Turns& turns) {
+    const Vectors& x = *turns.x;
+    multiply_with_ghosts(level, x,
+                         ChebyshevStep<T, last>{level.diagonal(executor_.space()), coefficients,
+                                                std::as_const(level.right_hand_side).view(), x.view(),
+                                                before.view(), level.step.view(), turns.spare->view()});
   }
 
-  /// Expects the right-hand side and the first step from zero; leaves the correction in x.
-  void run(std::size_t depth) {
+  /// Expects the right-hand side and the first step from zero; gives the correction.
+  const Vectors& run(std::size_t depth) {
     Level& level = levels_[depth];
     const MemorySpace space = executor_.space();
     if (depth == divided_) bring_together(level);
@@ -398,24 +412,26 @@ class MultigridCycle {
           DenseProductOnUnknown<T>{
               size, View<Entry, const Block<T>>(inverse_.data(space), static_cast<Index>(inverse_.size())),
               std::as_const(level.right_hand_side).view(), level.x.view()});
-      return;
+      return level.x;
     }
-    smooth(level, 1);
+    Turns turns(level);
+    smooth(level, 1, turns);
     if (depth + 1 < levels_.size()) {
-      multiply_with_ghosts(level, level.x,
+      const Vectors& x = *turns.x;
+      multiply_with_ghosts(level, x,
                            Residual<T>{level.diagonal(space), std::as_const(level.right_hand_side).view(),
-                                       std::as_const(level.x).view(), level.spare.view()});
-      exchange_ghosts(level.domain, level.spare);
+                                       x.view(), turns.spare->view()});
+      exchange_ghosts(level.domain, *turns.spare);
       Level& coarse = levels_[depth + 1];
       LevelVectors<T>& restricted = own_vectors(depth + 1);
-      level.restriction.multiply(restricted.x.owned(), std::as_const(level.spare).view(),
+      level.restriction.multiply(restricted.x.owned(), std::as_const(*turns.spare).view(),
                                  restricted.start(space, coarse.smoother[0].gain));
-      run(depth + 1);
-      exchange_ghosts(coarse.domain, coarse.x);
-      level.prolongation.multiply(level.x.owned(), std::as_const(coarse.x).view(),
-                                  Correction<T>{level.x.view()});
+      const Vectors& correction = run(depth + 1);
+      exchange_ghosts(coarse.domain, correction);
+      level.prolongation.multiply(x.owned(), correction.view(), Correction<T>{turns.x->view()});
     }
-    smooth(level, 0);
+    smooth(level, 0, turns);
+    return *turns.x;
   }
 
   Executor executor_;

@@ -74,10 +74,11 @@ class DenseSystem : public RefinedSystem<FaceVelocity> {
     ++residuals;
     set(r, b_ - matrix_ * numbers_of(x));
   }
-  Real set_first_residual(const FaceVelocity& x, FaceVelocity& r, FaceVectors<float>&,
-                          FaceVectors<float>&) const override {
+  void set_first_residual(const FaceVelocity& x, FaceVelocity& r, FaceVectors<float>&, FaceVectors<float>&,
+                          BinnedSum* squared) const override {
     set_residual(x, r);
-    return b_.norm();
+    const BinnedSum sum = binned_sum(Index(1), [&](Index) { return b_.squaredNorm(); });
+    copy_bytes(squared, x.executor().space(), &sum, MemorySpace::Host, sizeof sum);
   }
   Real rounding_of(const FaceVectors<float>& e) const override { return rounding_ * numbers_of(e).norm(); }
   void add(Real factor, const FaceVectors<float>& e, FaceVelocity& x) const override {

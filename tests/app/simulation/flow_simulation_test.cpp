@@ -261,12 +261,60 @@ TEST_F(FlowRun, is_steady_when_what_is_watched_no_longer_changes) {
   const auto watching = simulation();
   EXPECT_EQ(watching->watched().value().name, "drag.cx");
   watching->start();
-  for (int k = 0; k < 11; ++k) {
+  for (int k = 0; k < 12; ++k) {
     EXPECT_FALSE(watching->finished());
     watching->advance();
-    watching->observe(3);
+    watching->observe(k == 0 ? 2 : 3);
   }
   EXPECT_TRUE(watching->finished());
+}
+
+TEST_F(FlowRun, a_quantity_that_never_changes_does_not_tell_that_the_flow_is_steady) {
+  settings.time.steady = true;
+  settings.time.tolerance = 1e-3;
+  settings.time.quantity = "outflow.right";
+  speed = [](Real time) { return 2 + std::exp(-time); };
+  const auto run = simulation(), stopped = simulation(), resumed = simulation();
+  const auto advance = [](FlowSimulation& simulation) {
+    simulation.advance();
+    simulation.observe(3);
+  };
+  run->start();
+  while (!run->finished()) advance(*run);
+  EXPECT_NEAR(run->time(), -std::log(1e-3) + 10 * 0.125, 2 * 0.125);  // the kinetic energy is
+  EXPECT_THAT(run->conclusion(), HasSubstr(": kinetic_energy changes by "));
+  stopped->start();
+  while (stopped->steps() < run->steps() - 4) advance(*stopped);
+  resumed->resume(stopped->checkpoint(), "checkpoint.h5");
+  while (!resumed->finished()) advance(*resumed);
+  EXPECT_EQ(resumed->steps(), run->steps());
+}
+
+TEST_F(FlowRun, warns_where_the_flow_is_slow_rather_than_steady) {
+  settings.time.steady = true;
+  const auto warnings_at_end = [&](Real decay_time, Real tolerance, Real of_solves = 1e-8) {
+    settings.time.tolerance = tolerance;
+    settings.flow.momentum.relative_tolerance = settings.flow.pressure.relative_tolerance = of_solves;
+    settings.time.step = decay_time / 200;
+    speed = [=](Real time) { return 2 - std::exp(-time / decay_time); };
+    const auto run = simulation();
+    run->start();
+    while (!run->finished()) {
+      EXPECT_TRUE(run->warnings().empty());
+      run->advance();
+    }
+    EXPECT_TRUE(run->reached_goal());
+    return run->warnings();
+  };
+  EXPECT_TRUE(warnings_at_end(1, 1e-3).empty());
+  EXPECT_TRUE(warnings_at_end(1e5, 1e-8).empty());
+  // Ends after a time of 1.75 decay times, with a rate of 0.1 of the size in one.
+  const std::vector<std::string> warnings = warnings_at_end(1e5, 1e-6);
+  ASSERT_EQ(warnings.size(), 1u);
+  EXPECT_TRUE(warnings_at_end(1e5, 1e-6, 1e-4).empty()) << "it may be what solves leave";
+  EXPECT_THAT(warnings[0], testing::AllOf(HasSubstr("slow rather than steady"),
+                                          HasSubstr("velocity would change by another 17 %"),
+                                          HasSubstr("a smaller tolerance, 2e-08 1/s")));
 }
 
 TEST_F(FlowRun, that_is_not_steady_says_the_same_after_a_restart) {

@@ -55,9 +55,12 @@ TEST(EvenSteps, fill_the_time_from_start_to_end) {
     const EvenSteps steps(time);
     EXPECT_EQ(steps.last(), count) << start << " to " << end;
     EXPECT_EQ(steps.time_of(count), end);
+    EXPECT_NEAR(steps.length_of(count), end - (start + static_cast<Real>(count - 1) * step), 1e-6 * step);
     EXPECT_DOUBLE_EQ(steps.time_of(1), count == 1 ? end : start + step);
     for (std::int64_t k = 1; k <= std::min<std::int64_t>(count, 100); ++k) {
       EXPECT_LT(steps.time_of(k - 1), steps.time_of(k)) << k;
+      if (k == count) continue;
+      EXPECT_EQ(steps.length_of(k), step) << k;
     }
   }
 }
@@ -73,6 +76,8 @@ TEST(EvenSteps, go_on_from_a_moment_that_they_do_not_lead_to) {
   EXPECT_EQ(after_longer_ones.time_of(5), 1.25 + 0.1);
   EXPECT_EQ(after_longer_ones.last(), 4 + 8);  // seven of 0.1 and one of 0.05
   EXPECT_EQ(after_longer_ones.time_of(12), 2);
+  EXPECT_EQ(after_longer_ones.length_of(5), 0.1);
+  EXPECT_NEAR(after_longer_ones.length_of(12), 0.05, 1e-12);
   // A run that goes on from there in turn counts as that one did.
   EvenSteps again(time);
   again.resume(after_longer_ones.origin(), {7, after_longer_ones.time_of(7)});

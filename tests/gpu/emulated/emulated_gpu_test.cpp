@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -12,6 +13,7 @@
 #include <functional>
 #include <iterator>
 #include <memory>
+#include <new>
 #include <string>
 
 #include "kernels/error.hpp"
@@ -111,10 +113,11 @@ struct ShuffleOnCell : Values {
 };
 
 enum class Given { All, Nothing };
+enum class AskedFor { End, Number };
 
-/// What the GPU says of a kernel.
+/// What the GPU says of a kernel, asked for its end or for a number that it has made.
 template <class Kernel>
-std::string said_of(Given given = Given::All) {
+std::string said_of(Given given = Given::All, AskedFor asked = AskedFor::End) {
   const Executor gpu = Executor::cuda();
   Buffer<Real> values(gpu.space(), at(cells));
   const std::vector<Real> ones(at(cells), 1);
@@ -122,7 +125,11 @@ std::string said_of(Given given = Given::All) {
     copy_bytes(values.data(), gpu.space(), ones.data(), MemorySpace::Host, ones.size() * sizeof(Real));
   try {
     for_each(gpu, Range<Cell>(0, cells), Kernel{{View<Cell, Real>(values.data(), cells)}});
-    gpu.synchronise();
+    Real first = 0;
+    if (asked == AskedFor::End)
+      gpu.synchronise();
+    else
+      copy_bytes(&first, MemorySpace::Host, values.data(), gpu.space(), sizeof first);
   } catch (const Error& error) {
     return error.what();
   }
@@ -135,6 +142,10 @@ TEST(EmulatedGpu, says_nothing_of_a_kernel_as_it_should_be) {
 }
 TEST(EmulatedGpu, finds_a_read_beyond_the_end) {
   EXPECT_THAT(said_of<ReadBeyondTheEndOnCell>(), HasSubstr("touches 8 bytes that are not allocated"));
+}
+TEST(EmulatedGpu, who_waits_for_a_number_hears_of_a_kernel_that_failed) {
+  EXPECT_THAT(said_of<ReadBeyondTheEndOnCell>(Given::All, AskedFor::Number),
+              HasSubstr("touches 8 bytes that are not allocated"));
 }
 TEST(EmulatedGpu, finds_a_read_at_an_odd_place) {
   EXPECT_THAT(said_of<ReadAtAnOddPlaceOnCell>(), HasSubstr("do not begin at a multiple of that"));
@@ -343,6 +354,33 @@ TEST(EmulatedGpuDeathTest, counts_what_the_host_asks_for) {
   EXPECT_THAT(text, HasSubstr("\n16,0,0,\"(repetitions of graphs)\""));
   EXPECT_THAT(text, HasSubstr("\n2,0,0,\"(graphs made)\""));
   EXPECT_THAT(text, HasSubstr("\n2,0,0,\"(graphs changed)\""));
+}
+
+/// With a hole between its members.
+struct WithAHoleOnCell {
+  std::int32_t factor;
+  View<Cell, Real> values;
+  CURLEW_HOST_DEVICE void operator()(Id<Cell> c) const { values[c] *= factor; }
+};
+
+TEST(EmulatedGpuDeathTest, kernels_are_equal_whatever_lies_between_their_members) {
+  const std::string text = counted_of([] {
+    const Executor gpu = Executor::cuda();
+    Field<Cell> x(gpu, 100, "x", "1");
+    LaunchSequence sequence(gpu);
+    for (const int garbage : {0x00, 0x55, 0xff}) {
+      alignas(WithAHoleOnCell) std::byte place[sizeof(WithAHoleOnCell)];
+      std::memset(place, garbage, sizeof place);
+      auto* const kernel = new (place) WithAHoleOnCell;
+      kernel->factor = 2;
+      kernel->values = x.view();
+      sequence.restart();
+      for (int k = 0; k <= LaunchSequence::runs_before_recording; ++k)
+        sequence.run([&] { for_each(gpu, x.range(), *kernel); });
+    }
+  });
+  EXPECT_THAT(text, HasSubstr("\n1,0,0,\"(graphs made)\""));
+  EXPECT_THAT(text, HasSubstr("\n0,0,0,\"(graphs changed)\""));
 }
 
 TEST(EmulatedGpu, brings_a_few_bytes_to_the_host_that_are_no_words) {

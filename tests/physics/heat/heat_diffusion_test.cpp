@@ -6,6 +6,7 @@
 #include <Eigen/Dense>
 #include <Eigen/Sparse>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <numbers>
 
@@ -242,6 +243,38 @@ TEST(HeatDiffusion, knows_at_the_start_what_flows_but_through_given_temperatures
   }
   heat.advance_to(0.1);
   for (const Real flow : heat.balance().outflow) EXPECT_FALSE(std::isnan(flow));
+}
+
+TEST(HeatDiffusion, convection_may_be_so_strong_as_to_hold_a_temperature) {
+  constexpr Real conductivity = 0.03;
+  const Mesh mesh(make_box(CellType::Triangle, {12, 12, 0}));
+  for (const Real zero : {0., 300.}) {  // Celsius or nearly kelvin
+    for (const Real coefficient : {1e-2, 1e2, 1e6, 1e8, 1e10, 1e12, 1e14, 1e16, 1e20}) {
+      SCOPED_TRACE(testing::Message() << coefficient << " W/(m2 K), " << zero);
+      HeatSettings settings = settings_for(mesh, material(conductivity, 3e4), Insulated{});
+      set_boundary(settings, mesh, "right", FixedTemperature{constant(zero + 10)});
+      set_boundary(settings, mesh, "left", FixedTemperature{constant(zero)});
+      HeatDiffusion held(Executor::serial(), mesh, settings);
+      set_boundary(settings, mesh, "left", Convection{constant(coefficient), constant(zero)});
+      HeatDiffusion heat(Executor::serial(), mesh, settings);
+      heat.start(*constant(zero), 0);
+      heat.solve_steady();
+      const Real slope = 10 / (1 + conductivity / coefficient);
+      EXPECT_LE(error_of(mesh, heat, [&](Vector3 x) { return zero + 10 - slope * (1 - x.x); }), 1e-7);
+      // What convection takes is the coefficient times a difference of temperatures.
+      const Real rounding = 10 * std::numeric_limits<Real>::epsilon() * coefficient * (zero + 10);
+      EXPECT_LE(std::abs(heat.balance().imbalance()), 1e-7 * conductivity * slope + rounding);
+      if (coefficient < 1e6) continue;
+      for (HeatDiffusion* run : {&held, &heat}) run->start(*constant(zero), 0);
+      for (int k = 1; k <= 20; ++k) {
+        for (HeatDiffusion* run : {&held, &heat}) run->advance_to(5e3 * k);
+        EXPECT_LE(std::abs(heat.balance().imbalance()), 1e-7 * heat.balance().throughput() + rounding);
+      }
+      const std::vector<Real> expected = held.temperature().to_host(), found = heat.temperature().to_host();
+      for (std::size_t n = 0; n < found.size(); ++n)
+        EXPECT_NEAR(found[n], expected[n], 1e-7 + conductivity * 100 / coefficient);
+    }
+  }
 }
 
 TEST(HeatDiffusion, flux_through_a_slab_of_two_materials_is_exact) {
