@@ -15,7 +15,7 @@ int check_case(const CheckOptions& options) {
   check_values(loaded);
   const Topology& topology = loaded.mesh->topology();
   for (const std::string& note : loaded.mesh->notes()) std::cout << "note: " << note << '\n';
-  if (const std::string doubt = doubt_about(loaded); !doubt.empty()) std::cout << "note: " << doubt << '\n';
+  for (const std::string& doubt : doubts_about(loaded)) std::cout << "note: " << doubt << '\n';
   for (const std::string& doubt : doubts_about_monitors(loaded)) std::cout << "note: " << doubt << '\n';
   std::cout << fmt::format("{}: the case is sound ({}, {}, {}, {})\n", options.case_file.string(),
                            counted(topology.cells().size(), "cell"), counted(topology.nodes().size(), "node"),

@@ -7,6 +7,7 @@
 #include "app/files/mesh_file.hpp"
 #include "app/files/read_mesh.hpp"
 #include "app/output/field_files.hpp"
+#include "kernels/counted.hpp"
 #include "kernels/error.hpp"
 
 namespace curlew {
@@ -25,6 +26,11 @@ int mesh_convert(const MeshConvertOptions& options) {
     if (extension != ".h5") {
       throw InputError(
           fmt::format("{}: only a mesh file (.h5) can be divided into parts", options.output.string()));
+    }
+    if (static_cast<std::size_t>(*options.parts) > raw.cell_types.size()) {
+      throw InputError(fmt::format("{}: --partition is {}, and the mesh has {}; ask for fewer parts",
+                                   options.mesh.file.string(), *options.parts,
+                                   counted(std::ssize(raw.cell_types), "cell")));
     }
     const Mesh mesh(raw, options.mesh.order);
     const StoredPartition stored{make_partition(mesh.topology(), static_cast<Index>(*options.parts)),

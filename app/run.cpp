@@ -92,7 +92,10 @@ class Run {
       end(RunStatus::Failed, files);
       throw;
     }
-    if (simulation_.finished()) tell(simulation_.conclusion());
+    if (simulation_.finished()) {
+      if (steps_taken_ > 0) warn(simulation_.warnings());
+      tell(simulation_.conclusion());
+    }
     finish(&files);
     progress_.finish(fmt::format("{} after {}; results in {}",
                                  summary_.status == RunStatus::Done ? "done" : "stopped",
@@ -461,8 +464,9 @@ int run_case(const RunOptions& options) {
   outlive_signals();
   const std::shared_ptr<const Communicator> ranks = all_ranks();
   const LoadedCase loaded = load_case(options.case_file, options.overrides, ranks, options.output);
-  if (const std::string doubt = doubt_about(loaded); ranks->rank() == 0 && !doubt.empty())
-    std::cerr << "warning: " + doubt + '\n' << std::flush;
+  for (const std::string& doubt : doubts_about(loaded)) {
+    if (ranks->rank() == 0) std::cerr << "warning: " + doubt + '\n' << std::flush;
+  }
   std::optional<Executor> executor;
   together(*ranks, [&] {
     executor = make_executor(options.backend, options.threads, ranks);

@@ -39,7 +39,12 @@ void outlive_signals() {
 }
 
 void stop_on_signals() {
-  for (const int signal : {SIGINT, SIGTERM}) take(signal);
+  for (const int signal : {SIGINT, SIGTERM}) {
+    struct sigaction now = {};
+    sigaction(signal, nullptr, &now);
+    // A shell starts what is to go on in the background with interrupts ignored.
+    if (now.sa_handler != SIG_IGN) take(signal);
+  }
 }
 
 int stop_requested() {

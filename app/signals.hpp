@@ -8,8 +8,8 @@ namespace curlew {
 /// neither ends the process.
 void outlive_signals();
 
-/// From here on SIGINT (Ctrl-C) and SIGTERM ask for a stop instead of ending the process. A second SIGINT
-/// ends it at once.
+/// From here on SIGINT (Ctrl-C) and SIGTERM ask for a stop instead of ending the process, each unless it
+/// is ignored. A second SIGINT ends it at once.
 void stop_on_signals();
 
 /// The exit status if a stop has been asked for, by the first such signal: 130 (SIGINT) or 143 (SIGTERM);

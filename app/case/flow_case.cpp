@@ -13,6 +13,7 @@
 #include "app/case/flow_case_checks.hpp"
 #include "app/case/table_function.hpp"
 #include "kernels/error.hpp"
+#include "mesh/curved_patch.hpp"
 
 namespace curlew {
 
@@ -490,6 +491,22 @@ std::string doubt_about_steadiness(const FlowCase& flow_case) {
       "{:.2g} of the size per second, and tolerance of [time] is {} 1/s; raise that, or lower "
       "tolerance of [solver.*] or take longer steps",
       time.tolerance_location.text(), time.step, left, time.tolerance);
+}
+
+std::vector<std::string> doubts_about_symmetry(const FlowCase& flow_case, const Mesh& mesh) {
+  std::vector<std::string> doubts;
+  const std::vector<Patch>& patches = mesh.topology().patches();
+  for (const FlowBoundarySettings& boundary : flow_case.boundaries) {
+    if (!std::holds_alternative<Symmetry>(boundary.condition)) continue;
+    const auto patch = std::ranges::find(patches, boundary.patch.name, &Patch::name);
+    if (patch == patches.end() || !is_curved(mesh, static_cast<std::size_t>(patch - patches.begin())))
+      continue;
+    doubts.push_back(
+        fmt::format("{}: the patch \"{}\" of type \"symmetry\" is not plane: the velocity along it will not "
+                    "change across it, and that is without friction on planes alone",
+                    boundary.patch.location.text(), boundary.patch.name));
+  }
+  return doubts;
 }
 
 Location place_of(const InputError& error, const FlowCase& flow_case) {

@@ -86,6 +86,10 @@ Real change_left_by_solves(const FlowCase& flow_case, Real step);
 /// A sentence on a steady run whose steps are too short for its tolerances; empty: nothing to be said.
 std::string doubt_about_steadiness(const FlowCase& flow_case);
 
+/// A sentence for each curved patch of type "symmetry", which is frictionless on planes alone. By all ranks
+/// together.
+std::vector<std::string> doubts_about_symmetry(const FlowCase& flow_case, const Mesh& mesh);
+
 /// Where a case asks for what its flow finds wrong: what the mean flow or the first inlet is to be, or
 /// nothing in particular.
 Location place_of(const InputError& error, const FlowCase& flow_case);

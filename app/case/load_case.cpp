@@ -283,9 +283,12 @@ LoadedCase load_case(const std::filesystem::path& path, std::span<const std::str
   return loaded;
 }
 
-std::string doubt_about(const LoadedCase& loaded) {
+std::vector<std::string> doubts_about(const LoadedCase& loaded) {
   const auto* flow = std::get_if<FlowCase>(&loaded.settings);
-  return flow == nullptr ? "" : doubt_about_steadiness(*flow);
+  if (flow == nullptr) return {};
+  std::vector<std::string> doubts = doubts_about_symmetry(*flow, *loaded.mesh);
+  if (std::string doubt = doubt_about_steadiness(*flow); !doubt.empty()) doubts.push_back(std::move(doubt));
+  return doubts;
 }
 
 std::vector<std::string> doubts_about_monitors(const LoadedCase& loaded) {

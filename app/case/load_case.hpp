@@ -39,8 +39,8 @@ LoadedCase load_case(const std::filesystem::path& path, std::span<const std::str
                      const std::shared_ptr<const Communicator>& ranks = one_rank(),
                      const std::optional<std::filesystem::path>& output = std::nullopt);
 
-/// A sentence on what a case asks for and will hardly get; empty: nothing to be said.
-std::string doubt_about(const LoadedCase& loaded);
+/// What a case asks for and will hardly get, a sentence each. By all ranks together.
+std::vector<std::string> doubts_about(const LoadedCase& loaded);
 
 /// What MonitorFiles::doubts() says of the case's monitors.
 std::vector<std::string> doubts_about_monitors(const LoadedCase& loaded);

@@ -4,10 +4,13 @@
 #include <fmt/format.h>
 #include <gmsh.h>
 
+#include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <map>
 #include <numbers>
+#include <sstream>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -128,6 +131,40 @@ void build_stl_volume(bool remesh_surface) {
   gmsh::model::geo::synchronize();
 }
 
+/// Of a last line without a line break Gmsh leaves out statements behind the first one, silently.
+void require_whole_last_line(const std::filesystem::path& file) {
+  std::ostringstream contents;
+  contents << std::ifstream(file).rdbuf();
+  const std::string text = std::move(contents).str();
+  enum class Inside { Nothing, String, Line, Block } inside = Inside::Nothing;  // the last two are comments
+  int depth = 0;                                       // in braces, which may hold statements
+  bool has_statement = false, goes_on_behind = false;  // of the line
+  for (std::size_t k = 0; k < text.size(); ++k) {
+    const char c = text[k];
+    const std::string_view pair = std::string_view(text).substr(k, 2);
+    if (c == '\n') {
+      has_statement = goes_on_behind = false;
+      if (inside == Inside::Line) inside = Inside::Nothing;
+    } else if (inside == Inside::String) {
+      if (c == '"') inside = Inside::Nothing;
+    } else if (inside == Inside::Block) {
+      if (pair == "*/") inside = Inside::Nothing, ++k;
+    } else if (inside == Inside::Nothing && (pair == "//" || pair == "/*")) {
+      inside = pair == "//" ? Inside::Line : Inside::Block;
+      ++k;
+    } else if (inside == Inside::Nothing) {
+      goes_on_behind = goes_on_behind || (has_statement && c != ';' && c != ' ' && c != '\t' && c != '\r');
+      has_statement = has_statement || (c == ';' && depth <= 0);
+      depth += c == '{' ? 1 : c == '}' ? -1 : 0;
+      if (c == '"') inside = Inside::String;
+    }
+  }
+  if (goes_on_behind)
+    fail_to_import(file,
+                   "its last line has no line break, and Gmsh leaves out what follows the first statement "
+                   "there. End the line");
+}
+
 /// Formats whose library a build of Gmsh may lack.
 void require_format_built_in(const std::filesystem::path& file) {
   const std::string extension = lower(file.extension().string());
@@ -212,11 +249,12 @@ RawMesh import_mesh(const std::filesystem::path& file, const GmshImportOptions& 
   if (!(options.size >= 0) || !std::isfinite(options.size))
     fail_to_import(file, fmt::format("size is {}; a length in metres, or 0 for the file's own, is expected",
                                      options.size));
-  const FileKind kind = kind_of(file);
   require_readable(file);
+  const FileKind kind = kind_of(file);
   if (options.size > 0 && (kind == FileKind::Msh || kind == FileKind::OtherMesh))
     fail_to_import(file, "size is for geometries, and this is a mesh; drop size");
   if (kind == FileKind::Msh) require_known_msh_version(file);
+  if (kind == FileKind::Script) require_whole_last_line(file);
   if (lower(file.extension().string()) == ".vtk") require_known_vtk_version(file);
 
   PhysicalNames names = kind == FileKind::Msh ? physical_names(file) : PhysicalNames();

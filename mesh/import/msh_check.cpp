@@ -113,7 +113,13 @@ class MshCheck {
     at_ += bytes;
   }
 
+  void require_positive(std::int64_t tag) const {
+    if (tag < 1)
+      fail(fmt::format("it has a node with the number {}; nodes are numbered from 1 on. Write the mesh again",
+                       tag));
+  }
   void see_node(std::int64_t tag) {
+    require_positive(tag);
     lowest_ = std::min(lowest_, tag);
     highest_ = std::max(highest_, tag);
   }
@@ -157,6 +163,12 @@ class MshCheck {
       see_node(word<std::int64_t>());
     }
   }
+  /// What follows must be the end of the section or of the file: Gmsh leaves out what is not counted.
+  void require_end_of_elements() {
+    at_ = text_.find_first_not_of(" \t\r\n", at_);
+    constexpr std::string_view end = "$EndElements";
+    if (at_ != std::string::npos && text_.compare(at_, end.size(), end) != 0) fail_short();
+  }
   void elements_of_22_ascii() {
     const auto count = word<std::uint64_t>();
     for (std::uint64_t e = 0; e < count; ++e) {
@@ -166,6 +178,8 @@ class MshCheck {
       tags_of_22(type, word<int>());
       for (auto nodes = nodes_of_type(type); nodes > 0; --nodes) require_node(word<std::int64_t>());
     }
+    at_ = std::min(text_.find('\n', at_), text_.size());
+    require_end_of_elements();
   }
 
   void nodes_of_22_binary() {
@@ -191,6 +205,7 @@ class MshCheck {
       }
       seen += static_cast<std::uint64_t>(elements);
     }
+    require_end_of_elements();
   }
 
   void entities_of_41_binary() {
@@ -221,7 +236,11 @@ class MshCheck {
       const auto nodes = next<std::uint64_t>();
       if (dimension < 0 || dimension > 3) fail_short();
       require_bytes(nodes, 1);
-      for (std::uint64_t n = 0; n < nodes; ++n) require_node(next<std::int64_t>());
+      for (std::uint64_t n = 0; n < nodes; ++n) {
+        const auto tag = next<std::int64_t>();
+        require_positive(tag);
+        require_node(tag);
+      }
       if (binary_) {
         const auto reals = static_cast<std::uint64_t>(3 + (parametric != 0 ? dimension : 0));
         require_bytes(nodes, reals * sizeof(double));

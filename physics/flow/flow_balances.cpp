@@ -1,5 +1,6 @@
 // Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "kernels/chosen_values.hpp"
@@ -72,15 +73,35 @@ Id<Edge> joined_edge(const Mesh& mesh, Id<Face> f, Id<Edge> unfolded) {
   throw Error("a face has no edge between two of its nodes");
 }
 
+/// Those at single points that have one: an edge where walls meet may have none.
+std::vector<std::optional<Vector3>> values_where_there_are_any(const VectorFunction& function,
+                                                               std::span<const Vector3> points, Real time) {
+  std::vector<Vector3> values(points.size());
+  try {
+    function.evaluate(points, time, values);
+    return {values.begin(), values.end()};
+  } catch (const InputError&) {
+  }
+  std::vector<std::optional<Vector3>> found(points.size());
+  for (std::size_t k = 0; k < points.size(); ++k) {
+    try {
+      function.evaluate(points.subspan(k, 1), time, std::span(values).subspan(k, 1));
+      found[k] = values[k];
+    } catch (const InputError&) {
+    }
+  }
+  return found;
+}
+
 /// What the transposed gradient adds to the viscous force on the faces of walls, per unit of viscosity
 /// [m2/s], one per boundary face that the rank owns: by Stokes' theorem and D U = 0 the integral of -(grad
 /// u)ᵀ n over a face is that of u x dl around it. u at an edge is the mean over the wall's faces that meet
-/// there, each turning as its wall does: exact for walls that move as rigid bodies, and whatever their
-/// velocity, the forces on a closed surface sum to zero. `velocity`: of all faces from the first boundary
-/// face on.
+/// there, of that which is given at the edge, or where that has no value, of the face's: exact for walls
+/// that move as rigid bodies, and whatever their velocity, the forces on a closed surface sum to zero.
+/// `velocity`: of all faces from the first boundary face on, at `time` [s].
 std::vector<Vector3> transposed_gradient_forces(const Mesh& mesh, const FlowSettings& settings,
                                                 std::span<const Vector3> velocity,
-                                                std::span<const Vector3> angular_velocity) {
+                                                std::span<const Vector3> angular_velocity, Real time) {
   const Mesh& shown = mesh.unfolded();  // whose nodes have positions
   const Topology& topology = shown.topology();
   const auto positions = shown.geometry().node_positions(MemorySpace::Host);
@@ -103,22 +124,38 @@ std::vector<Vector3> transposed_gradient_forces(const Mesh& mesh, const FlowSett
   const auto visit_walls = [&](const auto& visit) {
     for (std::size_t p = 0; p < settings.boundaries.size(); ++p) {
       if (!std::holds_alternative<Wall>(settings.boundaries[p])) continue;
-      for (const Id<Face> f : mesh.topology().faces_of_patch(p))
-        visit(f, mesh.unfolded_face(f), angular_velocity[p]);
+      for (const Id<Face> f : mesh.topology().faces_of_patch(p)) visit(f, mesh.unfolded_face(f), p);
     }
   };
-  visit_walls([&](Id<Face> f, Id<Face> shown_face, Vector3 omega) {
+  const auto middle = [&](Id<Edge> e) {
+    const auto [start, end] = ends(e);
+    return plane ? start : (start + end) / 2;
+  };
+  // At the edges of faces, one by one, where it varies along the wall; none where it has no value there.
+  std::vector<std::vector<std::optional<Vector3>>> given(settings.boundaries.size());
+  for (std::size_t p = 0; p < given.size(); ++p) {
+    const Wall* wall = std::get_if<Wall>(&settings.boundaries[p]);
+    if (wall == nullptr || wall->rotation || !wall->velocity || !wall->velocity->depends_on_space()) continue;
+    std::vector<Vector3> points;
+    for (const Id<Face> f : mesh.topology().faces_of_patch(p)) {
+      for (const auto [e, sign] : topology.edges_of_face()[mesh.unfolded_face(f)])
+        points.push_back(middle(e));
+    }
+    given[p] = values_where_there_are_any(*wall->velocity, points, time);
+  }
+  std::vector<std::size_t> visited(given.size(), 0);
+  visit_walls([&](Id<Face> f, Id<Face> shown_face, std::size_t p) {
     for (const auto [e, sign] : topology.edges_of_face()[shown_face]) {
-      const auto [start, end] = ends(e);
-      Vector3 arm = (start + end) / 2 - centroids[at(shown_face.value())];
-      if (plane) arm.z = 0;
+      const Vector3 arm = middle(e) - centroids[at(shown_face.value())];
       Meeting& meeting = at_edge[at(joined_edge(mesh, f, e).value())];
-      meeting.velocity += velocity[at(f.value() - own.first())] + cross(omega, arm);
+      const std::optional<Vector3> at_edge_itself = given[p].empty() ? std::nullopt : given[p][visited[p]++];
+      meeting.velocity +=
+          at_edge_itself.value_or(velocity[at(f.value() - own.first())] + cross(angular_velocity[p], arm));
       ++meeting.faces;
     }
   });
   std::vector<Vector3> forces(at(own.size()), Vector3{});
-  visit_walls([&](Id<Face> f, Id<Face> shown_face, Vector3) {
+  visit_walls([&](Id<Face> f, Id<Face> shown_face, std::size_t) {
     if (!own.contains(f)) return;
     for (const auto [e, sign] : topology.edges_of_face()[shown_face]) {
       const auto [start, end] = ends(e);
@@ -164,7 +201,7 @@ IncompressibleFlow::BoundaryForces FractionalStep::boundary_forces() const {
   const std::vector<Real> flux = now_.flux.to_host(boundary);
   const auto areas = mesh_.geometry().face_areas().host();
   const std::vector<Vector3> transposed =
-      transposed_gradient_forces(mesh_, settings_, velocity, boundaries_.angular_velocity());
+      transposed_gradient_forces(mesh_, settings_, velocity, boundaries_.angular_velocity(), now_.time);
   BoundaryForces forces;
   for (const Id<Face> f : boundary) {
     const std::size_t b = at(f.value() - boundary.first());
@@ -203,7 +240,7 @@ Real FractionalStep::power_of_transposed_gradient() const {
   const std::vector<Vector3> velocity = velocity_at_boundary();
   std::vector<Real> power;
   for (const Vector3 force :
-       transposed_gradient_forces(mesh_, settings_, velocity, boundaries_.angular_velocity()))
+       transposed_gradient_forces(mesh_, settings_, velocity, boundaries_.angular_velocity(), now_.time))
     power.push_back(dot(force, velocity[power.size()]));
   return settings_.viscosity * sum_of_terms(mesh_.domain().communicator(), power);
 }

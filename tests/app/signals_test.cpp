@@ -24,6 +24,17 @@ TEST(SignalsDeathTest, ask_for_a_stop_by_exit_status) {
   EXPECT_EXIT(after({SIGUSR1}), testing::ExitedWithCode(0), "");
 }
 
+TEST(SignalsDeathTest, what_was_started_with_interrupts_ignored_goes_on) {
+  EXPECT_EXIT(
+      {
+        std::signal(SIGINT, SIG_IGN);
+        stop_on_signals();
+        std::raise(SIGINT);
+        std::exit(stop_requested());
+      },
+      testing::ExitedWithCode(0), "");
+}
+
 TEST(SignalsDeathTest, a_second_interrupt_kills) {
   EXPECT_EXIT(
       {

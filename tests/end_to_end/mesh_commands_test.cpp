@@ -122,6 +122,14 @@ TEST(Convert, with_parts_needs_a_mesh_file_to_write) {
   EXPECT_THAT(outcome.error, HasSubstr("out.hdf: only a mesh file (.h5) can be divided into parts"));
 }
 
+TEST(Convert, into_more_parts_than_there_are_cells_is_refused) {
+  const PlateFolder folder;
+  const Outcome outcome =
+      run_curlew(folder.path(), {"mesh", "convert", "mesh.geo", "out.h5", "--partition", "100000"});
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_THAT(outcome.error, HasSubstr("mesh.geo: --partition is 100000, and the mesh has "));
+}
+
 TEST(Convert, from_a_mesh_of_gmsh) {
   const OutputDirectory folder;
   const std::string msh = "square.msh";

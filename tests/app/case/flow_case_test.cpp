@@ -353,5 +353,18 @@ type = "symmetry"
   EXPECT_THROW(flow_settings(read(minimal + periodic), mesh), Error);
 }
 
+TEST(FlowCase, CurvedPatchesOfTypeSymmetryAreDoubtful) {
+  RawMesh raw = make_box(CellType::Quadrilateral, {20, 2, 1});
+  for (Vector3& x : raw.nodes) x = {(2 - x.y) * std::cos(x.x), (2 - x.y) * std::sin(x.x), 0};
+  const Mesh mesh(std::move(raw));
+  FlowCase flow_case;
+  for (const char* name : {"left", "bottom"})
+    flow_case.boundaries.push_back({{name, {"case.toml", 7}}, Symmetry{}});
+  flow_case.boundaries.push_back({{"top", {"case.toml", 9}}, Wall{}});
+  EXPECT_THAT(doubts_about_symmetry(flow_case, mesh),
+              testing::ElementsAre(testing::StartsWith(
+                  "case.toml:7: the patch \"bottom\" of type \"symmetry\" is not plane")));
+}
+
 }  // namespace
 }  // namespace curlew::test

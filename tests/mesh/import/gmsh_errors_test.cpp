@@ -43,6 +43,17 @@ TEST_F(GmshImport, every_bad_mesh_gets_its_message) {
       {"negative_node.msh", msh22({}, triangle, {"1 2 2 0 1 1 2 -3"}), "uses node -3"},
       {"node_gap.msh", msh22({}, {"1 0 0 0", "2 1 0 0", "9 0 1 0"}, {"1 2 2 0 1 1 2 5"}), "Gmsh reports"},
       {"count.msh", "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n7\n1 0 0 0\n$EndNodes\n", "it is damaged"},
+      {"node_0.msh", msh22({}, {"0 0 0 0", "1 1 0 0", "2 0 1 0"}, {"1 2 2 0 1 0 1 2"}),
+       "it has a node with the number 0; nodes are numbered from 1 on"},
+      {"node_0_of_41.msh",
+       "$MeshFormat\n4.1 0 8\n$EndMeshFormat\n$Nodes\n1 3 0 2\n2 1 0 3\n0\n1\n2\n0 0 0\n1 0 0\n0 1 "
+       "0\n$EndNodes\n"
+       "$Elements\n1 1 1 1\n2 1 2 1\n1 0 1 2\n$EndElements\n",
+       "it has a node with the number 0; nodes are numbered from 1 on"},
+      {"elements.msh",
+       header + "$Nodes\n4\n1 0 0 0\n2 1 0 0\n3 0 1 0\n4 1 1 0\n$EndNodes\n$Elements\n1\n1 2 2 0 1 1 2 3\n"
+                "2 2 2 0 1 2 4 3\n$EndElements\n",
+       "it is damaged"},
       {"names.msh", msh22({"5 7 \"steel\""}, triangle, {"1 2 2 0 1 1 2 3"}), "physical group of dimension 5"},
       {"type.msh", msh22({}, triangle, {"1 999 2 0 1 1 2 3"}), "Gmsh reports"},
       {"nan.msh", msh22({}, {"1 0 0 0", "2 nan 0 0", "3 0 1 0"}, {"1 2 2 0 1 1 2 3"}),
@@ -73,6 +84,9 @@ TEST_F(GmshImport, every_bad_mesh_gets_its_message) {
       {"unknown.geo", "\nPoint(1) = {a, 0, 0};\n", "line 2: Unknown variable 'a'"},
       {"missing_curve.geo", "Curve Loop(1) = {1, 2, 3};\nPlane Surface(1) = {1};\n", "Gmsh reports"},
       {"points_only.geo", "Point(1) = {0, 0, 0};\n", "it has no cells"},
+      {"last_line.geo",
+       "SetFactory(\"OpenCASCADE\");\nRectangle(1) = {0, 0, 0, 1, 1}; Disk(2) = {3, 0, 0, 1};",
+       "its last line has no line break"},
       {"error.geo", "Error(\"wheel and rim do not meet\");\n", "wheel and rim do not meet"},
   };
   for (const BadMesh& bad : corpus) {
@@ -82,6 +96,7 @@ TEST_F(GmshImport, every_bad_mesh_gets_its_message) {
     EXPECT_THAT(message, HasSubstr((folder_ / bad.file).string()));
   }
   EXPECT_THAT(import_error(folder_ / "absent.msh"), HasSubstr("no such file"));
+  EXPECT_THAT(import_error(folder_ / "absent"), HasSubstr("no such file"));
   std::filesystem::create_directory(folder_ / "folder.msh");
   EXPECT_THAT(import_error(folder_ / "folder.msh"), HasSubstr("not a regular file"));
 }

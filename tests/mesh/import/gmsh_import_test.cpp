@@ -145,6 +145,17 @@ TEST_F(GmshImport, reads_every_element_type_alike_from_every_format) {
   }
 }
 
+TEST_F(GmshImport, takes_one_statement_of_a_last_line_without_a_line_break) {
+  const std::string start = "SetFactory(\"OpenCASCADE\");\nRectangle(1) = {0, 0, 0, 1, 1};\n";
+  for (const std::string last :
+       {"Physical Surface(\"fluid\") = {1};", "Physical Surface(\"fluid\") = {1}; // a; b",
+        "Extrude {0, 0, 1} { Surface{1}; Layers{5}; Recombine; } ", "// a; b; c"}) {
+    const RawMesh mesh = import_mesh(write("last.geo", start + last));
+    EXPECT_EQ(mesh.region_names.front() == "fluid", last.starts_with("Physical")) << last;
+    EXPECT_EQ(mesh.dimension, last.starts_with("Extrude") ? 3 : 2) << last;
+  }
+}
+
 TEST_F(GmshImport, uses_the_corners_of_second_order_elements_and_says_so) {
   for (const OneCell& cell : one_cells) {
     for (const int incomplete : {0, 1}) {
@@ -371,7 +382,7 @@ TEST_F(GmshImport, meshes_a_script_at_the_asked_size_the_same_each_time) {
 TEST_F(GmshImport, meshes_surfaces_where_there_is_no_volume) {
   const auto file = write(
       "square.geo",
-      "Mesh.CharacteristicLengthMax = 0.2;\nSetFactory(\"OpenCASCADE\"); Rectangle(1) = {0, 0, 0, 1, 1};");
+      "Mesh.CharacteristicLengthMax = 0.2;\nSetFactory(\"OpenCASCADE\");\nRectangle(1) = {0, 0, 0, 1, 1};");
   const RawMesh mesh = import_mesh(file);
   EXPECT_EQ(mesh.dimension, 2);
   EXPECT_GT(mesh.cell_types.size(), 40u);

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <numbers>
+#include <optional>
 
 #include "kernels/memory_use.hpp"
 #include "mesh/box.hpp"
@@ -170,7 +172,6 @@ TEST(FlowBalances, turning_cylinders_feel_the_exact_torque_and_leave_none_over) 
   EXPECT_LE(error[1], error[0] / 2.5);
 }
 
-// The lid's velocity jumps at its ends, where half of the transposed gradient acts.
 TEST(FlowBalances, bring_a_device_s_values_at_the_boundary_to_the_host_and_no_others) {
   const Mesh mesh(make_box(CellType::Hexahedron, {12, 12, 12}));
   FlowSettings settings = settings_with(mesh, Wall{});
@@ -193,6 +194,7 @@ TEST(FlowBalances, bring_a_device_s_values_at_the_boundary_to_the_host_and_no_ot
   EXPECT_LE(debug_device_copies().to_host - before.to_host, faces * sizeof(Vector3) + scalars);
 }
 
+// The lid's velocity jumps at its ends, where half of the transposed gradient acts.
 TEST(FlowBalances, forces_and_moments_on_the_walls_of_a_driven_box_cancel_as_the_mesh_is_refined) {
   for (const CellType type : {CellType::Triangle, CellType::Quadrilateral, CellType::Tetrahedron}) {
     const bool plane = is_planar(type);
@@ -217,8 +219,6 @@ TEST(FlowBalances, forces_and_moments_on_the_walls_of_a_driven_box_cancel_as_the
   }
 }
 
-// A wall that slides with a velocity that varies along it smoothly, as a belt does whose parts move each at
-// its own speed.
 /// Two steps after rest, by a wave of the upper wall's velocity that goes round the periodic mesh.
 TEST(FlowBalances, forces_do_not_depend_on_where_a_periodic_mesh_is_joined) {
   constexpr Index n = 8;
@@ -246,6 +246,53 @@ TEST(FlowBalances, forces_do_not_depend_on_where_a_periodic_mesh_is_joined) {
   }
 }
 
+// u is linear and the pressure zero, so that -2 nu D n acts on walls, whose velocity varies up to their ends.
+TEST(FlowBalances, forces_on_each_wall_round_a_linear_flow_are_exact) {
+  for (const CellType type : {CellType::Triangle, CellType::Quadrilateral, CellType::Hexahedron}) {
+    const Real out_of_plane = is_planar(type) ? 0 : 1;
+    const Mesh mesh(make_box(type, {4, 3, 2}));
+    const auto velocity = steady_vector([=](Vector3 x) {
+      return Vector3{1 + 2 * x.y - x.x, 0.3 * x.x + (1 - 0.6 * out_of_plane) * x.y,
+                     out_of_plane * (0.6 * x.z + 0.5 * x.x)};
+    });
+    FlowSettings settings = settings_with(mesh, Wall{velocity, {}});
+    settings.viscosity = 0.3;
+    settings.convection = ConvectionScheme::None;
+    settings.momentum = settings.pressure = {1e-11, 0, 1000};
+    ClassicalFractionalStep flow(Executor::serial(), mesh, settings);
+    flow.start(*velocity, 0);
+    for (int k = 0; k < 40; ++k) flow.advance(0.2);
+    const Vector3 expected = -2 * settings.viscosity * Vector3{-1, (2 + 0.3) / 2, 0.25 * out_of_plane};
+    EXPECT_LE(norm(total_on(flow, faces_of_patch(mesh, "right")).force - expected), 1e-6);
+  }
+}
+
+TEST(FlowBalances, a_corner_at_which_a_lid_has_no_velocity_takes_that_of_the_face_beside_it) {
+  const Mesh mesh(make_box(CellType::Quadrilateral, {8, 8, 0}));
+  const auto force_with = [&](std::optional<Real> at_corner) {
+    FlowSettings settings = settings_with(mesh, Wall{});
+    settings.viscosity = 0.3;
+    boundary_of(settings, mesh, "top") = Wall{steady_vector([=](Vector3 x) {
+                                                if (x.x > 0)
+                                                  return Vector3{-4 * x.x * x.x * std::log(x.x), 0, 0};
+                                                if (!at_corner) throw InputError("no value");
+                                                return Vector3{*at_corner, 0, 0};
+                                              }),
+                                              {}};
+    ExactFractionalStep flow(Executor::serial(), mesh, settings);
+    flow.start(*uniform_vector({}), 0);
+    flow.advance(0.01);
+    EXPECT_LE(norm(total_on(flow, mesh.topology().boundary_faces()).force), 0.05);
+    return total_on(flow, faces_of_patch(mesh, "top")).force;
+  };
+  // The mean over the first face of -4 x² log x.
+  const Real h = 1. / 8, beside = -4 * h * h * (std::log(h) / 3 - 1. / 9);
+  EXPECT_LE(norm(force_with(std::nullopt) - force_with(beside)), 1e-4);
+  EXPECT_GE(norm(force_with(std::nullopt) - force_with(1)), 0.1);
+}
+
+// A wall that slides with a velocity that varies along it smoothly, as a belt does whose parts move each at
+// its own speed.
 TEST(FlowBalances, moments_on_walls_that_slide_unevenly_cancel_as_the_mesh_is_refined) {
   Real moment[2];
   for (const int level : {0, 1}) {
