@@ -121,18 +121,17 @@ TEST(FlowStability, flat_cells_do_not_turn_the_pressure_against_the_velocity) {
     CellType type;
     Real aspect, reach;  // nu dt over the square of the height
   };
-  for (const auto& [type, aspect, reach] : {Example{CellType::Quadrilateral, 5, 3},
-                                            {CellType::Quadrilateral, 8, 3},
+  for (const auto& [type, aspect, reach] : {Example{CellType::Quadrilateral, 8, 3},
                                             {CellType::Quadrilateral, 30, 10},
                                             {CellType::Quadrilateral, 100, 100},
                                             {CellType::Hexahedron, 15, 10},
                                             {CellType::Prism, 15, 10}}) {
-    const Mesh mesh(make_box(type, {12, 12, 4}, {aspect, 1, aspect * 4 / 12}));
+    const Mesh mesh(make_box(type, {8, 8, 2}, {aspect, 1, aspect * 2 / 8}));
     FlowSettings settings = settings_with(mesh, Wall{});
     settings.viscosity = 1;
     settings.convection = ConvectionScheme::None;
     boundary_of(settings, mesh, "top") = Wall{uniform_vector({1, 0, 0}), {}};
-    const Real step = reach / (12 * 12);
+    const Real step = reach / (8 * 8);
     const auto energy = [&](FlowScheme scheme, int steps) {
       settings.scheme = scheme;
       ClassicalFractionalStep flow(Executor::serial(), mesh, settings);
@@ -140,9 +139,9 @@ TEST(FlowStability, flat_cells_do_not_turn_the_pressure_against_the_velocity) {
       for (int k = 0; k < steps; ++k) report = flow.advance(step);
       return report.kinetic_energy;
     };
-    const Real expected = energy(FlowScheme::Euler, 200);  // which guesses no pressure
+    const Real expected = energy(FlowScheme::Euler, 100);  // which guesses no pressure
     for (const FlowScheme scheme : {FlowScheme::Sbdf2, FlowScheme::CrankNicolsonAb2})
-      EXPECT_NEAR(energy(scheme, 200), expected, 0.01 * expected) << aspect << ' ' << reach;
+      EXPECT_NEAR(energy(scheme, 100), expected, 0.01 * expected) << aspect << ' ' << reach;
   }
 }
 
