@@ -135,8 +135,8 @@ TEST(Checkpoint, names_the_damage) {
   EXPECT_THAT(message(whole.substr(0, 100)), HasSubstr("it is cut off after 100 bytes"));
   EXPECT_THAT(message(whole.substr(0, 600)), HasSubstr("but has length 88"));
   std::string newer = whole;
-  newer[newer.find("version 3") + 8] = '4';
-  EXPECT_THAT(message(newer), HasSubstr("its format has version 4, this program reads version 3"));
+  newer[newer.find("version 4") + 8] = '5';
+  EXPECT_THAT(message(newer), HasSubstr("its format has version 5, this program reads version 4"));
   EXPECT_THAT(message_of<InputError>([&] { read_checkpoint(directory / "checkpoint_9.h5"); }),
               HasSubstr("it does not exist"));
 }
