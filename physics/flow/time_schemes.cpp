@@ -150,7 +150,7 @@ void FractionalStep::take_step(Real step, FlowStepReport& report) {
 }
 
 bool FractionalStep::may_extrapolate_pressure(Real step) const {
-  // Waves on rectangles a times as long as high grow from nu dt / h² = 0.9 on where a is 4.7 or more
+  // Waves on rectangles 5 times as long as high and more grow where nu dt / h² is 0.9 or more
   // (docs/incompressible-flow.md).
   return settings_.viscosity * step * inverse_square_of_flattest_ <= 0.5;
 }

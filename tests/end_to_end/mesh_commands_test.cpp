@@ -114,20 +114,17 @@ TEST(Convert, with_parts_says_how_good_they_are_and_keeps_every_bit_of_a_run_on_
   EXPECT_THAT(run_curlew(folder.path(), {"mesh", "info", "whole.h5"}).out, Not(HasSubstr("partition")));
 }
 
-TEST(Convert, with_parts_needs_a_mesh_file_to_write) {
+TEST(Convert, with_parts_needs_a_mesh_file_to_write_and_a_cell_for_each) {
   const PlateFolder folder;
-  const Outcome outcome =
-      run_curlew(folder.path(), {"mesh", "convert", "mesh.geo", "out.hdf", "--partition", "4"});
-  EXPECT_EQ(outcome.status, 2);
-  EXPECT_THAT(outcome.error, HasSubstr("out.hdf: only a mesh file (.h5) can be divided into parts"));
-}
-
-TEST(Convert, into_more_parts_than_there_are_cells_is_refused) {
-  const PlateFolder folder;
-  const Outcome outcome =
-      run_curlew(folder.path(), {"mesh", "convert", "mesh.geo", "out.h5", "--partition", "100000"});
-  EXPECT_EQ(outcome.status, 2);
-  EXPECT_THAT(outcome.error, HasSubstr("mesh.geo: --partition is 100000, and the mesh has "));
+  const auto refused = [&](const std::string& output, const std::string& parts) {
+    const Outcome outcome =
+        run_curlew(folder.path(), {"mesh", "convert", "mesh.geo", output, "--partition", parts});
+    EXPECT_EQ(outcome.status, 2);
+    return outcome.error;
+  };
+  EXPECT_THAT(refused("out.hdf", "4"),
+              HasSubstr("out.hdf: only a mesh file (.h5) can be divided into parts"));
+  EXPECT_THAT(refused("out.h5", "100000"), HasSubstr("mesh.geo: --partition is 100000, and the mesh has "));
 }
 
 TEST(Convert, from_a_mesh_of_gmsh) {
