@@ -13,7 +13,7 @@ namespace {
 struct CellNeighbour;  // entity tag: an entry of the table of neighbours
 
 /// Sets the outflow, and gives p times it.
-struct SetOutflow {
+struct SetOutflowOfCell {
   View<Cell, const Real> p;
   View<Cell, Real> outflow;
   CURLEW_HOST_DEVICE Real operator()(Id<Cell> c, Real sum) const {
@@ -31,7 +31,7 @@ struct OutflowOfCell {
   Incidence<Cell, Cell> neighbours_of;
   View<CellNeighbour, const Real> coefficient;
   OutflowThroughBoundary through_boundary;
-  SetOutflow set;
+  SetOutflowOfCell set;
   CURLEW_HOST_DEVICE Real operator()(Id<Cell> c) const {
     const Real own = set.p[c];
     Id<CellNeighbour> entry(neighbours_of.start(c));
@@ -79,7 +79,7 @@ void CellLaplacian::apply_on(Range<Cell> cells, const DualCochain<Cell>& p, Prim
   const MemorySpace space = executor_.space();
   const OutflowThroughBoundary through_boundary{
       View<Cell, const Real>(through_boundary_.data(space), p.size()), p.view()};
-  const SetOutflow set{p.view(), outflow.view()};
+  const SetOutflowOfCell set{p.view(), outflow.view()};
   const View<CellNeighbour, const Real> coefficient(coefficient_.data(space),
                                                     static_cast<Index>(coefficient_.size(space)));
   visit_differences(executor_, sliced_, cells, p.view(), through_boundary, set,

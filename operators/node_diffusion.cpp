@@ -13,7 +13,7 @@ namespace curlew {
 
 namespace {
 
-struct SetOutflow {
+struct SetOutflowOfNode {
   View<Node, Real> outflow;
   CURLEW_HOST_DEVICE void operator()(Id<Node> n, Real value) const { outflow[n] = value; }
 };
@@ -162,7 +162,7 @@ NodeDiffusion::NodeDiffusion(const Executor& executor, const Mesh& mesh, std::sp
 void NodeDiffusion::apply(const PrimalCochain<Node>& temperature, DualCochain<Node>& outflow) const {
   require_fits(temperature, graph_.neighbours_of_node().rows(), executor_);
   require_fits(outflow, graph_.neighbours_of_node().rows(), executor_);
-  visit_outflow(outflow.range(), temperature, SetOutflow{outflow.view()});
+  visit_outflow(outflow.range(), temperature, SetOutflowOfNode{outflow.view()});
 }
 
 SymmetricMatrix NodeDiffusion::matrix() const {

@@ -45,7 +45,7 @@ CURLEW_HOST_DEVICE T scaled_to(Real factor, const Vector4<Real>& x) {
 
 /// to = factor from, plus what `to` is where it adds.
 template <class E, class From, class To>
-struct ScaledOnEntity {
+struct ScaledIntoEntity {
   Real factor;
   bool adds;
   View<E, const From> from;
@@ -72,8 +72,8 @@ template <class X, class Y>
 void set_scaled(Real factor, bool adds, const X& from, Y& to) {
   visit_fields(from, to, [&]<class F, class G>(const F& f, G& g) {
     for_each(f.executor(), f.range(),
-             ScaledOnEntity<typename F::Entity, typename F::Value, typename G::Value>{factor, adds, f.view(),
-                                                                                      g.view()});
+             ScaledIntoEntity<typename F::Entity, typename F::Value, typename G::Value>{factor, adds,
+                                                                                        f.view(), g.view()});
   });
 }
 

@@ -90,7 +90,7 @@ void visit_numbers(const StreamAndFaceValues<T, V, kind>& x, const auto& visit) 
 
 /// A change times a vector, whose numbers `y` gives.
 template <class P, class Y>
-struct ProductOfEntity {
+struct ProductOfNumber {
   View<Number, const float> change;
   Y y;
   CURLEW_HOST_DEVICE Real operator()(Id<Owner> i) const {
@@ -106,7 +106,7 @@ template <class P, class Y>
 struct ProductsOfEntity {
   View<Number, const float> change[most_changes];
   Y y;
-  CURLEW_HOST_DEVICE ProductOfEntity<P, Y> operator()(Index number) const {
+  CURLEW_HOST_DEVICE ProductOfNumber<P, Y> operator()(Index number) const {
     // A place that is looked up would send the views through memory.
     View<Number, const float> chosen = change[0];
     for (std::size_t k = 1; k < most_changes; ++k) {
@@ -154,7 +154,7 @@ struct CombinationOnEntity {
 };
 
 template <class P>
-struct ScaledOnEntity {
+struct RoundOnEntity {
   using T = typename P::Scalar;
   Real factor;
   View<Number, const T> x;
@@ -197,7 +197,7 @@ void round_to(const Executor& executor, Real factor, const X& x, Rounded& rounde
   make_room(executor, x, rounded);
   visit_numbers(x, [&](std::size_t field, const auto& numbers) {
     for_each(executor, numbers.range(),
-             ScaledOnEntity<PartsOf<decltype(numbers)>>{factor, numbers.view(), rounded[field].view()});
+             RoundOnEntity<PartsOf<decltype(numbers)>>{factor, numbers.view(), rounded[field].view()});
   });
 }
 

@@ -37,7 +37,7 @@ std::vector<std::string> split(std::string_view line) {
   return cells;
 }
 
-std::optional<Real> number(std::string_view text) {
+std::optional<Real> number_in(std::string_view text) {
   if (text.starts_with('+') && !text.starts_with("+-")) text.remove_prefix(1);
   Real value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -66,7 +66,7 @@ void read_row(const std::vector<std::string>& cells, const Location& location, T
   }
   std::vector<Real> values;
   for (const std::string& cell : cells) {
-    const auto value = number(cell);
+    const auto value = number_in(cell);
     if (!value) throw InputErrors(location, fmt::format("{} is no finite number", in_quotes(cell)));
     values.push_back(*value);
   }

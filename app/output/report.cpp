@@ -225,22 +225,22 @@ class Page {
   }
 
   void colour_bar(const ValueRange& range) {
-    constexpr double width = 420, height = 14;
+    constexpr double bar_width = 420, bar_height = 14;
     const std::string gradient = fmt::format("colours{}", ++gradients_);
     add("<svg viewBox=\"0 0 {0} {1}\" width=\"{0}\" height=\"{1}\" role=\"img\">\n"
         "<defs><linearGradient id=\"{2}\">\n",
-        width, height + 20, gradient);
-    const auto colours = colour_map();
-    for (std::size_t k = 0; k < colours.size(); ++k) {
+        bar_width, bar_height + 20, gradient);
+    const auto steps = colour_map();
+    for (std::size_t k = 0; k < steps.size(); ++k) {
       add("<stop offset=\"{:.4f}\" stop-color=\"#{:02x}{:02x}{:02x}\"/>\n",
-          static_cast<double>(k) / static_cast<double>(colours.size() - 1), colours[k].red, colours[k].green,
-          colours[k].blue);
+          static_cast<double>(k) / static_cast<double>(steps.size() - 1), steps[k].red, steps[k].green,
+          steps[k].blue);
     }
-    add("</linearGradient></defs>\n<rect width=\"{}\" height=\"{}\" fill=\"url(#{})\"/>\n", width, height,
-        gradient);
+    add("</linearGradient></defs>\n<rect width=\"{}\" height=\"{}\" fill=\"url(#{})\"/>\n", bar_width,
+        bar_height, gradient);
     const auto label = [&](double fraction, const char* anchor, const std::string& words) {
-      add("<text x=\"{:.1f}\" y=\"{}\" text-anchor=\"{}\">{}</text>\n", fraction * width, height + 14, anchor,
-          escaped(words));
+      add("<text x=\"{:.1f}\" y=\"{}\" text-anchor=\"{}\">{}</text>\n", fraction * bar_width, bar_height + 14,
+          anchor, escaped(words));
     };
     label(0, "start", "min " + number_text(range.low));
     label(1, "end", "max " + number_text(range.high));

@@ -14,8 +14,6 @@ namespace curlew {
 
 namespace {
 
-constexpr Index none = Aggregates::none;
-
 /// (I - omega D⁻¹A) P, A without its weak couplings (what they carry goes to the diagonal, so that constants
 /// stay constant) and P constant on each group.
 SparseRows smoothed_prolongation(const SymmetricMatrix& matrix, const StrongCouplings& strong,
@@ -25,7 +23,7 @@ SparseRows smoothed_prolongation(const SymmetricMatrix& matrix, const StrongCoup
   // 4/3 of the inverse of the largest eigenvalue of D⁻¹A, which is at most 2 where couplings have one sign.
   constexpr Real omega = Real(2) / 3;
   return gather_rows(rows.rows(), groups.numbers.size(), [&](Index i, RowAccumulator& row) {
-    if (group[at(i)] == none) return;
+    if (group[at(i)] == Aggregates::none) return;
     Real diagonal = matrix.diagonal[at(i)], coupled = 0;
     for (Index k = rows.starts[at(i)]; k < rows.starts[at(i) + 1]; ++k) {
       if (!strong[k]) {
@@ -39,7 +37,8 @@ SparseRows smoothed_prolongation(const SymmetricMatrix& matrix, const StrongCoup
     row.add(group[at(i)], 1 - omega);
     for (Index k = rows.starts[at(i)]; k < rows.starts[at(i) + 1]; ++k) {
       const Index j = rows.columns[at(k)];
-      if (strong[k] && group[at(j)] != none) row.add(group[at(j)], -omega * rows.values[at(k)] / diagonal);
+      if (strong[k] && group[at(j)] != Aggregates::none)
+        row.add(group[at(j)], -omega * rows.values[at(k)] / diagonal);
     }
   });
 }
@@ -237,7 +236,7 @@ CoarseNumbers final_numbers(const UnknownNumbers& numbers, const SparseRows& mat
     if (is_named[at(g)] != 0) result.ghosts.push_back(numbers.unknown(g));
   }
   std::ranges::sort(result.ghosts);
-  result.number.assign(at(numbers.size()), none);
+  result.number.assign(at(numbers.size()), Aggregates::none);
   for (std::size_t k = 0; k < result.own_order.size(); ++k)
     result.number[at(result.own_order[k])] = static_cast<Index>(k);
   for (Index g = numbers.own(); g < numbers.size(); ++g) {

@@ -137,14 +137,15 @@ TEST(Bench, tells_how_large_the_multigrid_is) {
   EXPECT_NE(to_table(benchmark.records()).find("multigrid cycle: levels"), std::string::npos);
 }
 
-constexpr Index values = 1 << 14;  // 128 KiB, so that eight copies make a working set
+constexpr Index cells_of_field = 1 << 14;  // 128 KiB, so that eight copies make a working set
 
 /// Applies `apply` to fresh fields on cells.
 template <class Apply>
 auto on_cells(const Apply& apply) {
   return [apply](const Executor& executor) {
-    return TimedKernel{8 * values,
-                       [executor] { return std::tuple{Field<Cell>(executor, values, "field", "1")}; }, apply};
+    return TimedKernel{8 * cells_of_field,
+                       [executor] { return std::tuple{Field<Cell>(executor, cells_of_field, "field", "1")}; },
+                       apply};
   };
 }
 
@@ -197,7 +198,7 @@ TEST(Bench, names_the_first_entity_where_a_backend_differs) {
   Benchmark benchmark({Executor::serial(), Executor::openmp(2)}, quick);
   benchmark.time("kernel", on_cells([](Field<Cell>& field) {
                    if (field.executor().threads() == 1) return;
-                   std::vector<Real> changed(at(values), 1);
+                   std::vector<Real> changed(at(cells_of_field), 1);
                    field.copy_to_host(changed);
                    for (const std::size_t c : {1234u, 5678u}) changed[c] = std::nextafter(changed[c], 9.0);
                    field.copy_from_host(changed);

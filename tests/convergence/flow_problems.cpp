@@ -19,7 +19,7 @@ namespace curlew::test {
 
 namespace {
 
-constexpr Real pi = std::numbers::pi;
+using std::numbers::pi;
 
 Mesh mesh_of(const FlowProblem& problem, RawMesh raw) {
   const Real z = problem.dimension == 3 ? problem.first : 0;

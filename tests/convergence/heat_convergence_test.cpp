@@ -23,7 +23,7 @@ using test::blocks;
 using test::mesh_families;
 using test::MeshFamily;
 
-constexpr Real pi = std::numbers::pi;
+using std::numbers::pi;
 constexpr Real conductivity = 2;  // [W/(m K)]
 constexpr Real capacity = 3;      // [J/(m3 K)]
 constexpr Real coefficient = 5;   // of convection [W/(m2 K)]

@@ -20,13 +20,13 @@ struct Face;
 constexpr Index faces = 1000;
 
 /// Rows of entries with signs.
-using Rows = std::vector<std::vector<Index>>;
+using SignedRows = std::vector<std::vector<Index>>;
 
 /// Rows of `shortest` to `longest` entries, whose lengths follow no pattern.
-Rows random_rows(Index count, Index shortest, Index longest) {
+SignedRows random_rows(Index count, Index shortest, Index longest) {
   std::mt19937 generator(7);
   std::uniform_int_distribution<Index> length(shortest, longest), entry(1, faces - 1), sign(0, 1);
-  Rows rows(static_cast<std::size_t>(count));
+  SignedRows rows(static_cast<std::size_t>(count));
   for (auto& row : rows) {
     row.resize(static_cast<std::size_t>(length(generator)));
     for (Index& face : row) face = sign(generator) == 0 ? entry(generator) : -entry(generator);
@@ -34,7 +34,7 @@ Rows random_rows(Index count, Index shortest, Index longest) {
   return rows;
 }
 
-IncidenceTable<Cell, Face> table_of(const Rows& rows) {
+IncidenceTable<Cell, Face> incidence_of(const SignedRows& rows) {
   std::vector<Index> starts{0}, entries;
   for (const auto& row : rows) {
     for (const Index face : row) entries.push_back(incidence_entry::make(std::abs(face), face < 0));
@@ -77,8 +77,8 @@ TYPED_TEST(SlicedIncidenceOf, gives_each_row_of_its_range_once_the_bits_of_its_s
   using T = TypeParam;
   const std::vector<T> x = random_values<T>();
   for (const auto& [shortest, longest] : {std::pair<Index, Index>(0, 11), {3, 3}, {6, 6}, {9, 9}, {2, 3}}) {
-    const Rows rows = random_rows(10'000, shortest, longest);
-    const auto table = table_of(rows);
+    const SignedRows rows = random_rows(10'000, shortest, longest);
+    const auto table = incidence_of(rows);
     for (const auto& range : {Range<Cell>(0, 10'000), Range<Cell>(37, 9'000), Range<Cell>(5, 6)}) {
       const SlicedIncidence<Cell, Face> sliced(table, range);
       ASSERT_EQ(sliced.whole_blocks_in(Range<Cell>(0, 10'000)), range);
@@ -99,8 +99,8 @@ TYPED_TEST(SlicedIncidenceOf, gives_each_row_of_its_range_once_the_bits_of_its_s
 TYPED_TEST(SlicedIncidenceOf, adds_up_the_terms_of_its_rows) {
   using T = TypeParam;
   const std::vector<T> x = random_values<T>();
-  const Rows rows = random_rows(3'000, 0, 11);
-  const SlicedIncidence<Cell, Face> sliced(table_of(rows), Range<Cell>(0, 3'000));
+  const SignedRows rows = random_rows(3'000, 0, 11);
+  const SlicedIncidence<Cell, Face> sliced(incidence_of(rows), Range<Cell>(0, 3'000));
   const auto term = [](Id<Cell> c, T sum) { return static_cast<Real>(sum) / (1 + c.value()); };
   BinnedSum all;
   const Index count = sliced.slices_of(Range<Cell>(0, 3'000)).size();
@@ -115,7 +115,7 @@ TYPED_TEST(SlicedIncidenceOf, adds_up_the_terms_of_its_rows) {
 /// Rows of a block are gone through once for each length, so that what they gather stays close by; rows of
 /// one length in their own order.
 TEST(SlicedIncidence, visits_blocks_one_after_the_other_by_length) {
-  const Rows rows = random_rows(5'000, 0, 11);
+  const SignedRows rows = random_rows(5'000, 0, 11);
   const std::vector<Real> x = random_values<Real>();
   std::vector<Index> order;
   const auto visit_all = [&](const SlicedIncidence<Cell, Face>& sliced) {
@@ -131,19 +131,19 @@ TEST(SlicedIncidence, visits_blocks_one_after_the_other_by_length) {
         if (rows[static_cast<std::size_t>(c)].size() == length) expected.push_back(c);
     }
   }
-  visit_all(SlicedIncidence<Cell, Face>(table_of(rows), Range<Cell>(0, 5'000)));
+  visit_all(SlicedIncidence<Cell, Face>(incidence_of(rows), Range<Cell>(0, 5'000)));
   EXPECT_EQ(order, expected);
 
   std::iota(expected.begin(), expected.end(), 0);
-  visit_all(SlicedIncidence<Cell, Face>(table_of(random_rows(5'000, 4, 4)), Range<Cell>(0, 5'000)));
+  visit_all(SlicedIncidence<Cell, Face>(incidence_of(random_rows(5'000, 4, 4)), Range<Cell>(0, 5'000)));
   EXPECT_EQ(order, expected);
 }
 
 /// Of rows 100 to 2,099, in blocks of 512 and one of 464.
 TEST(SlicedIncidence, has_whole_blocks_of_a_part) {
-  const Rows rows = random_rows(3'000, 0, 11);
+  const SignedRows rows = random_rows(3'000, 0, 11);
   const std::vector<Real> x = random_values<Real>();
-  const SlicedIncidence<Cell, Face> sliced(table_of(rows), Range<Cell>(100, 2'100));
+  const SlicedIncidence<Cell, Face> sliced(incidence_of(rows), Range<Cell>(100, 2'100));
   const struct {
     Range<Cell> wanted, whole;
   } cases[] = {{Range<Cell>(0, 3'000), Range<Cell>(100, 2'100)},
@@ -167,7 +167,7 @@ TEST(SlicedIncidence, has_whole_blocks_of_a_part) {
 }
 
 TEST(SlicedIncidence, may_be_of_no_rows) {
-  const SlicedIncidence<Cell, Face> sliced(table_of({{1}, {2, 3}}), Range<Cell>(1, 1));
+  const SlicedIncidence<Cell, Face> sliced(incidence_of({{1}, {2, 3}}), Range<Cell>(1, 1));
   EXPECT_TRUE(sliced.whole_blocks_in(Range<Cell>(0, 2)).empty());
 }
 

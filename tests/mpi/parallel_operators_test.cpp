@@ -343,14 +343,18 @@ class ReachingRanks final : public Communicator {
     std::vector<Incoming> landing(incoming.begin(), incoming.end());
     std::vector<Outgoing> leaving(outgoing.begin(), outgoing.end());
     for (Incoming& message : landing) {
-      if (device_ != MemorySpace::Host) EXPECT_EQ(message.places.size(), 1u);
+      if (device_ != MemorySpace::Host) {
+        EXPECT_EQ(message.places.size(), 1u);
+      }
       for (std::span<std::byte>& place : message.places) {
         transfer->places.emplace_back(place.data(), std::vector<std::byte>(place.size()));
         place = transfer->places.back().second;
       }
     }
     for (Outgoing& message : leaving) {
-      if (device_ != MemorySpace::Host) EXPECT_EQ(message.places.size(), 1u);
+      if (device_ != MemorySpace::Host) {
+        EXPECT_EQ(message.places.size(), 1u);
+      }
       for (std::span<const std::byte>& place : message.places) {
         transfer->left.emplace_back(place.size());
         copy_at_once(transfer->left.back().data(), MemorySpace::Host, place.data(), device_, place.size());

@@ -17,7 +17,7 @@
 namespace curlew {
 namespace {
 
-constexpr Real pi = std::numbers::pi;
+using std::numbers::pi;
 
 /// Components that a mesh of this dimension has.
 int components(const Mesh& mesh) {

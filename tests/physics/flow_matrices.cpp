@@ -42,7 +42,7 @@ std::vector<Real> values_of(const Eigen::VectorXd& column) {
   return {column.data(), column.data() + column.size()};
 }
 
-FlowMatrices::FlowMatrices(const Mesh& mesh, Real simplex_weight, bool with_viscous)
+FlowMatrices::FlowMatrices(const Mesh& mesh, Real weight_of_simplices, bool with_viscous)
     : d(mesh.topology().dimension()),
       faces(mesh.topology().faces().size()),
       cells(mesh.topology().cells().size()) {
@@ -74,7 +74,7 @@ FlowMatrices::FlowMatrices(const Mesh& mesh, Real simplex_weight, bool with_visc
     }
     const MatrixXd one = MatrixXd::Identity(n, n), at_cell = r / volume(c.value());
     const MatrixXd lost = one - s.transpose() * at_cell;
-    const Real weight = is_simplex(t.cell_type(c)) ? simplex_weight : 1;
+    const Real weight = is_simplex(t.cell_type(c)) ? weight_of_simplices : 1;
     const MatrixXd weighted_loss = weight * h_over_a.asDiagonal() * lost;
     MatrixXd local_mass = r.transpose() * at_cell;
     local_mass += lost.transpose() * weighted_loss;

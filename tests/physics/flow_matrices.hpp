@@ -18,6 +18,9 @@ Eigen::VectorXd column_of(const std::vector<Vector3>& vectors, int d);
 Eigen::VectorXd column_of(const std::vector<Real>& values);
 std::vector<Real> values_of(const Eigen::VectorXd& column);
 
+/// How much heavier the mass takes simplices, as a classical fractional step does.
+inline constexpr Real simplex_weight = 2;
+
 /// The operators of a flow as dense matrices, from their formulas.
 struct FlowMatrices {
   int d;
@@ -30,7 +33,8 @@ struct FlowMatrices {
   Eigen::MatrixXd mass;           ///< faces x faces
   Eigen::MatrixXd viscous;        ///< d faces x d faces
 
-  explicit FlowMatrices(const Mesh& mesh, Real simplex_weight = 2, bool with_viscous = true);
+  explicit FlowMatrices(const Mesh& mesh, Real weight_of_simplices = simplex_weight,
+                        bool with_viscous = true);
 };
 
 /// What the boundary leaves free: columns of directions across faces, and of faces whose flux is free.

@@ -21,7 +21,7 @@ Real value_at(const Expression& expression, Vector3 point, Real time = 0) {
   return value;
 }
 
-std::string message_of(const std::string& text) {
+std::string refusal_of(const std::string& text) {
   try {
     const Expression expression(text, {"case.toml", 7});
     return "";
@@ -167,18 +167,18 @@ TEST(Expression, EvaluatesEachOfManyPoints) {
 }
 
 TEST(Expression, SaysWhereTextIsNoExpression) {
-  EXPECT_THAT(message_of("1 + sni(x)"), HasSubstr("case.toml:7: bad expression \"1 + sni(x)\", character 5"));
-  EXPECT_THAT(message_of("1 + sni(x)"), HasSubstr("did you mean \"sin\"?"));
-  EXPECT_THAT(message_of("sin x"), HasSubstr("a function takes its arguments in parentheses"));
-  EXPECT_THAT(message_of("pow(2)"), HasSubstr("Too few parameters for function \"pow\";"));
-  EXPECT_THAT(message_of("atan2(1, 2, 3)"), HasSubstr("Too many parameters"));
-  EXPECT_THAT(message_of("1e400"), HasSubstr("bad expression"));
-  EXPECT_THAT(message_of("x = 2"), HasSubstr("write == to compare"));
-  EXPECT_THAT(message_of("\"x\""), HasSubstr("bad expression"));
-  EXPECT_EQ(message_of("x <= 2 ? x != 1 : x >= 3"), "");
+  EXPECT_THAT(refusal_of("1 + sni(x)"), HasSubstr("case.toml:7: bad expression \"1 + sni(x)\", character 5"));
+  EXPECT_THAT(refusal_of("1 + sni(x)"), HasSubstr("did you mean \"sin\"?"));
+  EXPECT_THAT(refusal_of("sin x"), HasSubstr("a function takes its arguments in parentheses"));
+  EXPECT_THAT(refusal_of("pow(2)"), HasSubstr("Too few parameters for function \"pow\";"));
+  EXPECT_THAT(refusal_of("atan2(1, 2, 3)"), HasSubstr("Too many parameters"));
+  EXPECT_THAT(refusal_of("1e400"), HasSubstr("bad expression"));
+  EXPECT_THAT(refusal_of("x = 2"), HasSubstr("write == to compare"));
+  EXPECT_THAT(refusal_of("\"x\""), HasSubstr("bad expression"));
+  EXPECT_EQ(refusal_of("x <= 2 ? x != 1 : x >= 3"), "");
   // Only the documented names exist, not those muparser would bring along.
-  EXPECT_THAT(message_of("rint(x)"), HasSubstr("Unexpected token \"rint\""));
-  EXPECT_THAT(message_of("_pi"), HasSubstr("did you mean \"pi\"?"));
+  EXPECT_THAT(refusal_of("rint(x)"), HasSubstr("Unexpected token \"rint\""));
+  EXPECT_THAT(refusal_of("_pi"), HasSubstr("did you mean \"pi\"?"));
 }
 
 TEST(Expression, TakesDecimalPointsWhateverTheLocale) {

@@ -15,7 +15,7 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr const char* heat_case = R"([mesh]
+constexpr const char* case_of_heat = R"([mesh]
 file = "box.h5"
 [model]
 type = "heat-diffusion"
@@ -30,7 +30,7 @@ density = 1
 heat_capacity = 1
 )";
 
-constexpr const char* flow_case = R"([mesh]
+constexpr const char* case_of_flow = R"([mesh]
 file = "box.h5"
 [fluid]
 kinematic_viscosity = 0.01
@@ -47,7 +47,7 @@ struct MemoryEstimate : testing::Test {
     const RawMesh raw =
         make_box(type, type == CellType::Triangle ? std::array{20, 20, 1} : std::array{7, 7, 7});
     write_mesh_file(folder / "box.h5", raw);
-    std::string text = model == "heat-diffusion" ? heat_case : flow_case;
+    std::string text = model == "heat-diffusion" ? case_of_heat : case_of_flow;
     if (model != "heat-diffusion") text += "[model]\ntype = \"" + model + "\"\n";
     for (const std::string& patch : raw.patch_names) {
       if (periodic && patch == "left") text += "[boundary.left]\ntype = \"periodic\"\npartner = \"right\"\n";

@@ -8,12 +8,11 @@
 #include <limits>
 
 #include "mesh/box.hpp"
+#include "tests/app/output/nan.hpp"
 #include "tests/mesh/shelf.hpp"
 
 namespace curlew::test {
 namespace {
-
-constexpr Real nan = std::numeric_limits<Real>::quiet_NaN();
 
 /// Values at the nodes of a mesh, by place.
 template <class Function>

@@ -5,18 +5,16 @@
 #include <zlib.h>
 
 #include <cmath>
-#include <limits>
 #include <random>
 
 #include "app/output/markup.hpp"
 #include "kernels/error.hpp"
+#include "tests/app/output/nan.hpp"
 
 namespace curlew::test {
 namespace {
 
 using Triangle = std::array<Corner, 3>;
-
-constexpr Real nan = std::numeric_limits<Real>::quiet_NaN();
 
 TEST(ValueImage, has_linear_values_where_pixels_have_their_middles) {
   const auto value = [](Real x, Real y) { return 3 + 2 * x - 0.7 * y; };

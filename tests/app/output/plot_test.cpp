@@ -7,6 +7,8 @@
 #include <cmath>
 #include <limits>
 
+#include "tests/app/output/nan.hpp"
+
 namespace curlew::test {
 namespace {
 
@@ -15,7 +17,6 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
 Axis axis(const std::vector<double>& values, bool logarithmic = false, double margin = 0) {

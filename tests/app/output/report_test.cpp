@@ -6,11 +6,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <limits>
 
 #include "app/files/atomic_file.hpp"
 #include "app/output/csv_writer.hpp"
 #include "mesh/box.hpp"
+#include "tests/app/output/nan.hpp"
 #include "tests/app/output_directory.hpp"
 
 namespace curlew::test {
@@ -19,8 +19,6 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
-
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 class Reports : public testing::Test {
  protected:

@@ -18,7 +18,7 @@
 namespace curlew {
 namespace {
 
-constexpr Real pi = std::numbers::pi;
+using std::numbers::pi;
 
 const std::vector<std::pair<const char*, FlowScheme>>& schemes() {
   static const std::vector<std::pair<const char*, FlowScheme>> all{

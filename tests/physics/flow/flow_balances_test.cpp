@@ -22,7 +22,7 @@
 namespace curlew {
 namespace {
 
-constexpr Real pi = std::numbers::pi;
+using std::numbers::pi;
 
 TEST(FlowBalances, plane_couette_flow_pulls_at_both_walls_with_the_exact_shear) {
   const Mesh mesh = periodic_channel(5);

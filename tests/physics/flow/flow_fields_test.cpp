@@ -22,7 +22,7 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-constexpr Real pi = std::numbers::pi;
+using std::numbers::pi;
 
 /// v = offset + gradient x, in the plane where the mesh is.
 struct LinearVelocity {

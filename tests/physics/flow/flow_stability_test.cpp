@@ -18,7 +18,7 @@
 namespace curlew {
 namespace {
 
-constexpr Real pi = std::numbers::pi;
+using std::numbers::pi;
 
 // A vortex that the equation of Euler keeps, and waves about as short as the mesh resolves.
 TEST(FlowStability, what_nothing_damps_does_not_grow_by_sbdf2) {

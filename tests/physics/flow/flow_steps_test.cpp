@@ -22,7 +22,7 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
-constexpr Real pi = std::numbers::pi;
+using std::numbers::pi;
 
 const std::vector<std::pair<const char*, FlowScheme>>& schemes() {
   static const std::vector<std::pair<const char*, FlowScheme>> all{

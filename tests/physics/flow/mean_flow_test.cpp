@@ -14,7 +14,7 @@
 namespace curlew {
 namespace {
 
-constexpr Real pi = std::numbers::pi;
+using std::numbers::pi;
 
 Real mean_along_x(const Mesh& mesh, const PrimalCochain<Face>& flux) {
   Field<Cell, Vector3> at_cells(Executor::serial(), mesh.topology().cells().size(), "N U", "m/s");

@@ -18,8 +18,6 @@
 namespace curlew {
 namespace {
 
-constexpr Real simplex_weight = 2;
-
 struct Bench {
   Bench(const Mesh& mesh, FlowSettings with, const Executor& executor = Executor::serial())
       : settings(std::move(with)),

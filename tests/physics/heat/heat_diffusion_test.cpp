@@ -23,7 +23,7 @@
 namespace curlew {
 namespace {
 
-constexpr Real pi = std::numbers::pi;
+using std::numbers::pi;
 
 /// L2 norm of the error of node values, by dual volumes.
 Real error_of(const Mesh& mesh, const HeatDiffusion& heat, const std::function<Real(Vector3)>& exact) {

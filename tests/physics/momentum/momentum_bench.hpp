@@ -10,8 +10,6 @@
 
 namespace curlew {
 
-inline constexpr Real simplex_weight = 2;
-
 /// One mesh with given boundaries, momentum on it, and fields to work with.
 struct MomentumBench {
   MomentumBench(const Mesh& on, FlowSettings with)

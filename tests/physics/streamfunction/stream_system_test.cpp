@@ -25,7 +25,7 @@ using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
 constexpr Real a = 3, b = 0.2;
-constexpr Real far = 1000;  ///< a viscosity that reaches across cells
+constexpr Real far_reaching = 1000;  ///< a viscosity that reaches across cells
 
 class StreamOnShelf : public testing::TestWithParam<ShelfMesh> {
  protected:
@@ -352,7 +352,7 @@ std::pair<int, VectorXd> iterate_on(const Executor& executor, const Mesh& mesh, 
 TEST(StreamIteration, round_tunnels_needs_no_host_and_has_the_same_bits_on_every_backend) {
   for (const int tunnels : {1, 3}) {
     const Mesh mesh = with_tunnels(tunnels);
-    for (const auto& [by_multigrid, viscosity] : {std::pair(true, b), {false, b}, {true, far}}) {
+    for (const auto& [by_multigrid, viscosity] : {std::pair(true, b), {false, b}, {true, far_reaching}}) {
       const auto single = iterate_on<float>(Executor::serial(), mesh, by_multigrid, viscosity);
       const auto wide = iterate_on<Real>(Executor::serial(), mesh, by_multigrid, viscosity);
       for (const Executor& executor : backends_beside_serial()) {
