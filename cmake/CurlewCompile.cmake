@@ -71,7 +71,7 @@ target_compile_options(curlew_compile INTERFACE
   # Vectors are passed by value inside one program alone, which one compiler makes: no ABI of others is concerned.
   $<$<CXX_COMPILER_ID:GNU>:-Wno-psabi>
   # Of sources that are compiled together GCC takes all but the first for headers, which may not have anything local.
-  $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-subobject-linkage>
+  $<$<AND:$<COMPILE_LANG_AND_ID:CXX,GNU>,$<BOOL:$<TARGET_PROPERTY:UNITY_BUILD>>>:-Wno-subobject-linkage>
   # The same bits on every backend: no contraction of a*b+c into one rounding behind the code's back.
   -ffp-contract=off
   $<$<COMPILE_LANGUAGE:CUDA>:-fmad=false>
