@@ -24,49 +24,76 @@ class CellConductances {
   /// Calls `visit(i, j, conductance)` for all pairs i < j of the cell's local nodes.
   template <class Visit>
   void compute(const Mesh& mesh, Id<Cell> c, const Visit& visit) {
-    const Topology& topology = mesh.topology();
-    const auto nodes = topology.nodes_of_cell()[c];
-    const std::size_t count = at(nodes.size());
+    const std::size_t count = at(mesh.topology().nodes_of_cell()[c].size());
     const Real volume = mesh.geometry().cell_volumes()[at(c.value())];
     weights_.resize(count);
     gradient_weights(mesh, c, weights_);
-    const bool simplex = is_simplex(topology.cell_type(c));
-    Real stiffness = 0;
-    if (!simplex) {
-      Vector3 mean{};
-      for (const auto [n, sign] : nodes) mean += mesh.geometry().node_positions()[at(n.value())];
-      mean *= Real(1) / static_cast<Real>(count);
-      residue_.resize(count * count);
-      Real squares = 0;
-      for (std::size_t i = 0; i < count; ++i) {
-        const Vector3 arm =
-            mesh.geometry().node_positions()[at(nodes[static_cast<Index>(i)].id.value())] - mean;
-        squares += dot(weights_[i], weights_[i]);
-        for (std::size_t j = 0; j < count; ++j) {
-          residue_[i * count + j] =
-              (i == j ? Real(1) : Real(0)) - Real(1) / static_cast<Real>(count) - dot(arm, weights_[j]);
-        }
-      }
-      stiffness = Real(4) / 3 * volume * squares / static_cast<Real>(count);
-    }
+    form_.assign(count * count, 0);
     for (std::size_t i = 0; i < count; ++i) {
-      for (std::size_t j = i + 1; j < count; ++j) {
-        Real entry = volume * dot(weights_[i], weights_[j]);
-        if (!simplex) {
-          Real overlap = 0;
-          for (std::size_t k = 0; k < count; ++k) {
-            overlap += residue_[k * count + i] * residue_[k * count + j];
-          }
-          entry += stiffness * overlap;
-        }
-        visit(i, j, -entry);
-      }
+      for (std::size_t j = i + 1; j < count; ++j)
+        form_[i * count + j] = volume * dot(weights_[i], weights_[j]);
+    }
+    if (!is_simplex(mesh.topology().cell_type(c))) add_deviations(mesh, c, volume);
+    for (std::size_t i = 0; i < count; ++i) {
+      for (std::size_t j = i + 1; j < count; ++j) visit(i, j, -form_[i * count + j]);
     }
   }
 
  private:
+  /// What the differences along the cell's edges deviate from its mean gradient by.
+  void add_deviations(const Mesh& mesh, Id<Cell> c, Real volume) {
+    const std::size_t count = weights_.size();
+    const Real factor = volume / (6 * static_cast<Real>(mesh.topology().dimension() - 1));
+    // An edge that has all but collapsed would bind its ends as if they were one: it counts as half as long
+    // as the cell is thick, by the gradient's weights.
+    Real largest = 0;
+    for (const Vector3& weight : weights_) largest = std::max(largest, dot(weight, weight));
+    const Real shortest_square = 1 / (64 * largest);
+    deviation_.resize(count);
+    visit_edges(mesh.topology(), c, [&](std::size_t a, std::size_t b) {
+      const Vector3 edge = position(mesh, c, b) - position(mesh, c, a);
+      for (std::size_t j = 0; j < count; ++j) deviation_[j] = -dot(edge, weights_[j]);
+      deviation_[b] += 1;
+      deviation_[a] -= 1;
+      const Real weight = factor / std::max(dot(edge, edge), shortest_square);
+      for (std::size_t i = 0; i < count; ++i) {
+        for (std::size_t j = i + 1; j < count; ++j)
+          form_[i * count + j] += weight * deviation_[i] * deviation_[j];
+      }
+    });
+  }
+
+  /// Calls `visit(a, b)` for the local nodes of each of the cell's edges. Two faces of a cell go along an
+  /// edge in opposite directions, seen from outside.
+  template <class Visit>
+  static void visit_edges(const Topology& topology, Id<Cell> c, const Visit& visit) {
+    const auto nodes = topology.nodes_of_cell()[c];
+    const auto place = [&](Id<Node> n) {
+      Index k = 0;
+      while (nodes[k].id != n) ++k;
+      return at(k);
+    };
+    for (const auto [f, outward] : topology.faces_of_cell()[c]) {
+      const auto corners = topology.nodes_of_face()[f];
+      if (topology.dimension() == 2) {
+        visit(place(corners[0].id), place(corners[1].id));
+        continue;
+      }
+      for (Index k = 0; k < corners.size(); ++k) {
+        const std::size_t a = place(corners[k].id), b = place(corners[k + 1 < corners.size() ? k + 1 : 0].id);
+        if (outward > 0 ? a < b : b < a) visit(a, b);
+      }
+    }
+  }
+
+  static Vector3 position(const Mesh& mesh, Id<Cell> c, std::size_t k) {
+    const Id<Node> n = mesh.topology().nodes_of_cell()[c][static_cast<Index>(k)].id;
+    return mesh.geometry().node_positions()[at(n.value())];
+  }
+
   std::vector<Vector3> weights_;
-  std::vector<Real> residue_;  // row i: how far node i's value is from the linear field of the cell
+  std::vector<Real> form_;       // entries of nodes i < j
+  std::vector<Real> deviation_;  // of one edge, by the values at the nodes
 };
 
 /// Sums the cells' conductances on the pairs, in the order of the cells, whatever the number of threads or

@@ -202,6 +202,35 @@ TEST(NodeDiffusion, is_bilinear_finite_elements_on_a_rectangle) {
   }
 }
 
+/// Energies of xy, xz and yz about the middle of a box: V (a² + b²) / 12.
+TEST(NodeDiffusion, resists_bilinear_temperatures_as_finite_elements_do_however_flat_the_box) {
+  for (const Real height : {0.8, 1e-3}) {
+    const Vector3 size{2, 0.5, height};
+    const Mesh mesh(make_box(CellType::Hexahedron, {1, 1, 1}, size), CellOrder::AsRead);
+    const std::vector<Real> one{1};
+    const Eigen::MatrixXd k = matrix_of(NodeDiffusion(Executor::serial(), mesh, one), 8, 8);
+    const auto energy = [&](const auto& value) {
+      Eigen::VectorXd t(8);
+      for (Index n = 0; n < 8; ++n) t[n] = value(mesh.geometry().node_positions()[at(n)] - 0.5 * size);
+      return t.dot(k * t);
+    };
+    const auto expected = [&](Real a, Real b) { return size.x * size.y * size.z * (a * a + b * b) / 12; };
+    EXPECT_NEAR(energy([](Vector3 x) { return x.x * x.y; }) / expected(size.x, size.y), 1, 1e-8) << height;
+    EXPECT_NEAR(energy([](Vector3 x) { return x.x * x.z; }) / expected(size.x, size.z), 1, 1e-8) << height;
+    EXPECT_NEAR(energy([](Vector3 x) { return x.y * x.z; }) / expected(size.y, size.z), 1, 1e-8) << height;
+  }
+}
+
+TEST(NodeDiffusion, does_not_bind_the_ends_of_an_edge_that_has_all_but_collapsed) {
+  RawMesh raw = make_box(CellType::Hexahedron, {1, 1, 1});
+  for (Vector3& x : raw.nodes) {
+    if (x.x == 1 && x.y == 1 && x.z == 1) x.z = 1e-5;
+  }
+  const Mesh mesh(raw, CellOrder::AsRead);
+  const std::vector<Real> one{1};
+  EXPECT_LT(matrix_of(NodeDiffusion(Executor::serial(), mesh, one), 8, 8).cwiseAbs().maxCoeff(), 10);
+}
+
 // --- boundaries
 // ----------------------------------------------------------------------------------------------------
 
@@ -365,6 +394,34 @@ TEST(HeatDiffusion, iterations_hardly_grow_with_the_mesh) {
       heat.start(*constant(0), 0);
       EXPECT_LE(heat.solve_steady().iterations, 13) << static_cast<int>(type) << ", " << n << " blocks";
     }
+  }
+}
+
+/// In a plate that is insulated above and below, with cells a thousand times as wide as high.
+TEST(HeatDiffusion, in_flat_hexahedra_is_that_in_quadrilaterals) {
+  constexpr Index n = 8;
+  const auto solved = [&](const Mesh& mesh) {
+    HeatSettings settings = settings_for(mesh, material(1, 1, constant(1)), Insulated{});
+    for (const char* side : {"left", "right", "bottom", "top"})
+      set_boundary(settings, mesh, side, FixedTemperature{constant(0)});
+    HeatDiffusion heat(Executor::serial(), mesh, settings);
+    heat.start(*constant(0), 0);
+    heat.solve_steady();
+    const std::vector<Real> temperature = heat.temperature().to_host();
+    std::map<std::pair<long, long>, std::vector<Real>> values;
+    for (std::size_t i = 0; i < temperature.size(); ++i) {
+      const Vector3 x = mesh.geometry().node_positions()[i];
+      values[{std::lround(n * x.x), std::lround(n * x.y)}].push_back(temperature[i]);
+    }
+    return values;
+  };
+  const auto plane = solved(Mesh(make_box(CellType::Quadrilateral, {n, n, 0})));
+  const auto plate = solved(Mesh(make_box(CellType::Hexahedron, {n, n, 2}, {1, 1, 2e-3 / n})));
+  ASSERT_EQ(plate.size(), plane.size());
+  EXPECT_GT(plane.at({n / 2, n / 2}).front(), 0.07);
+  for (const auto& [place, values] : plate) {
+    EXPECT_EQ(values.size(), 3u);
+    for (const Real value : values) EXPECT_NEAR(value, plane.at(place).front(), 1e-8);
   }
 }
 
