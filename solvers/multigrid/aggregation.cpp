@@ -41,7 +41,7 @@ class RootSearch {
     }
     parallel_for(at(unknowns.owned), [&](std::size_t i) {
       const bool alone = !strong.any(static_cast<Index>(i), [](Index, Real) { return true; });
-      state_[i] = alone ? State::out : State::open;
+      set(static_cast<Index>(i), alone ? State::out : State::open);
     });
   }
 

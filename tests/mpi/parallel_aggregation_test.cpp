@@ -127,12 +127,15 @@ TEST(AggregationOnRanks, makes_the_groups_of_one_rank) {
   for (const Division division : divisions) {
     for (const bool both_ways : {true, false}) {
       for (const GlobalIndex run : {1, 10, 100000}) {
-        const Graph graph = random_graph(7, division, both_ways);
-        const auto expected = groups_of(*one_rank(), whole_level(graph), run);
-        const auto ours = groups_of(*all_ranks(), part_of(graph), run);
-        Index differing = 0;
-        for (const auto& [name, group] : ours) differing += expected.at(name) == group ? 0 : 1;
-        EXPECT_EQ(differing, 0) << "of " << ours.size() << ", run " << run;
+        for (unsigned seed = 0; seed < 10; ++seed) {
+          const Graph graph = random_graph(seed, division, both_ways);
+          const auto expected = groups_of(*one_rank(), whole_level(graph), run);
+          const auto ours = groups_of(*all_ranks(), part_of(graph), run);
+          Index differing = 0;
+          for (const auto& [name, group] : ours) differing += expected.at(name) == group ? 0 : 1;
+          EXPECT_EQ(differing, 0) << "of " << ours.size() << ", run " << run << ", seed " << seed
+                                  << (both_ways ? ", both ways" : ", one way");
+        }
       }
     }
   }
