@@ -9,12 +9,16 @@
 namespace curlew {
 
 /// Which couplings of a matrix count: |a_ij| > threshold sqrt(a_ii a_jj), with a_ij of the sign that drives
-/// neighbours together.
+/// neighbours together, and larger than what couplings of the wrong sign take back of i or of j. The latter:
+/// on cells that are flat a node is coupled with those above and below it, and with those beside them, a
+/// quarter as much; but the nodes beside it drive it apart by as much again, so that nothing smooth is held
+/// together.
 class StrongCouplings {
  public:
   /// `matrix`: rows of the unknowns that this rank owns, the diagonal of ghosts too. It must stay where it
-  /// is.
-  StrongCouplings(const SymmetricMatrix& matrix, Real threshold);
+  /// is. By all ranks together.
+  StrongCouplings(const Communicator& ranks, const HaloParts<Unknown>& unknowns,
+                  const SymmetricMatrix& matrix, Real threshold);
 
   bool operator[](Index entry) const { return strong_[at(entry)] != 0; }
   const SparseRows& rows() const { return rows_; }

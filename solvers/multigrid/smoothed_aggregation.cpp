@@ -258,7 +258,7 @@ SymmetricMatrix in_order(const SymmetricMatrix& matrix, const std::vector<Index>
 std::optional<AggregationLevel> coarsen(const Communicator& ranks, std::vector<AggregationLevel>& levels,
                                         Real threshold, GlobalIndex run) {
   AggregationLevel& level = levels.back();
-  const StrongCouplings strong(level.matrix, threshold);
+  const StrongCouplings strong(ranks, level.unknowns, level.matrix, threshold);
   Aggregates groups = aggregate(ranks, level.unknowns, strong, run);
   UnknownNumbers& numbers = groups.numbers;
   const GlobalIndex total = total_over(ranks, numbers.own());

@@ -397,6 +397,29 @@ TEST(HeatDiffusion, iterations_hardly_grow_with_the_mesh) {
   }
 }
 
+TEST(HeatDiffusion, iterations_hardly_grow_on_flat_cells) {
+  for (const CellType type : {CellType::Quadrilateral, CellType::Hexahedron, CellType::Prism}) {
+    for (const Real flatness : {3, 10, 100}) {
+      for (const Index n : {8, 16, 24}) {
+        const bool planar = is_planar(type);
+        const Mesh mesh(
+            make_box(type, planar ? std::array<Index, 3>{2 * n, 2 * n, 0} : std::array<Index, 3>{n, n, n},
+                     planar ? Vector3{1, 1 / flatness, 1} : Vector3{1, 1, 1 / flatness}));
+        const auto source = std::make_shared<SteadyFunction>([flatness](Vector3 x, Real) {
+          return std::sin(37 * x.x + 11 * flatness * (x.y + x.z)) * std::cos(91 * x.x);
+        });
+        HeatSettings settings = settings_for(mesh, material(1, 1, source), Insulated{});
+        set_boundary(settings, mesh, "left", FixedTemperature{constant(0)});
+        settings.solver.relative_tolerance = 1e-10;
+        HeatDiffusion heat(Executor::serial(), mesh, settings);
+        heat.start(*constant(0), 0);
+        EXPECT_LE(heat.solve_steady().iterations, 30)
+            << static_cast<int>(type) << ", " << n << " blocks, " << flatness;
+      }
+    }
+  }
+}
+
 /// In a plate that is insulated above and below, with cells a thousand times as wide as high.
 TEST(HeatDiffusion, in_flat_hexahedra_is_that_in_quadrilaterals) {
   constexpr Index n = 8;

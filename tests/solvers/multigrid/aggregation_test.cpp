@@ -36,6 +36,29 @@ std::vector<SymmetricMatrix> matrices() {
     const std::vector<Real> conductivity(at(mesh.topology().cells().size()), 1);
     result.push_back(NodeDiffusion(Executor::serial(), mesh, conductivity).matrix());
     hold(result.back(), [](std::size_t i) { return i % 11 == 0; });
+    const Mesh flat_cells(make_box(type,
+                                   flat ? std::array<Index, 3>{25, 20, 0} : std::array<Index, 3>{8, 7, 6},
+                                   flat ? Vector3{1, 0.1, 1} : Vector3{1, 1, 0.1}));
+    result.push_back(NodeDiffusion(Executor::serial(), flat_cells, conductivity).matrix());
+  }
+  return result;
+}
+
+/// 1.25 times the largest size of a coupling of the right sign of row i so that all up to it are together at
+/// most twice those of the wrong sign, and the next larger one is more than half as large again.
+Real largest_taken_back(const SymmetricMatrix& matrix, Index i) {
+  const auto begin = matrix.off_diagonal.values.begin();
+  const std::vector<Real> row(begin + matrix.off_diagonal.starts[at(i)],
+                              begin + matrix.off_diagonal.starts[at(i) + 1]);
+  Real wrong = 0, result = 0;
+  for (const Real value : row) wrong += std::max<Real>(value, 0);
+  for (const Real value : row) {
+    Real up_to = 0, next = 0;
+    for (const Real other : row) {
+      if (other < 0 && other >= value) up_to -= other;
+      if (other < value && (next == 0 || -other < next)) next = -other;
+    }
+    if (value < 0 && up_to <= 2 * wrong && next > -1.5 * value) result = std::max(result, -1.25 * value);
   }
   return result;
 }
@@ -43,11 +66,15 @@ std::vector<SymmetricMatrix> matrices() {
 /// Strongly coupled neighbours of each unknown, found anew.
 std::vector<std::set<Index>> neighbours(const SymmetricMatrix& matrix) {
   std::vector<std::set<Index>> result(at(matrix.rows()));
+  std::vector<Real> taken_back;
+  for (Index i = 0; i < matrix.rows(); ++i) taken_back.push_back(largest_taken_back(matrix, i));
   for (Index i = 0; i < matrix.rows(); ++i) {
     for (Index k = matrix.off_diagonal.starts[at(i)]; k < matrix.off_diagonal.starts[at(i) + 1]; ++k) {
       const Index j = matrix.off_diagonal.columns[at(k)];
       const Real size = std::sqrt(matrix.diagonal[at(i)] * matrix.diagonal[at(j)]);
-      if (-matrix.off_diagonal.values[at(k)] > threshold * size) result[at(i)].insert(j);
+      const Real coupling = -matrix.off_diagonal.values[at(k)];
+      if (coupling > std::max({threshold * size, taken_back[at(i)], taken_back[at(j)]}))
+        result[at(i)].insert(j);
     }
   }
   return result;
@@ -59,8 +86,9 @@ struct Grouped {
 };
 
 Grouped grouped(const SymmetricMatrix& matrix) {
-  const StrongCouplings strong(matrix, threshold);
-  const Aggregates groups = aggregate(*one_rank(), undivided_unknowns(matrix.rows()), strong, run);
+  const HaloParts<Unknown> unknowns = undivided_unknowns(matrix.rows());
+  const StrongCouplings strong(*one_rank(), unknowns, matrix, threshold);
+  const Aggregates groups = aggregate(*one_rank(), unknowns, strong, run);
   Grouped result{groups.number, {}};
   for (Index g = 0; g < groups.numbers.size(); ++g)
     result.root.push_back(static_cast<Index>(groups.numbers.unknown(g).name));
