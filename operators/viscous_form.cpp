@@ -11,10 +11,10 @@ namespace curlew {
 
 namespace {
 
-/// With 3 the form is that of the rotated bilinear element of Rannacher & Turek (Numer. Methods Partial
-/// Differential Equations 8, 1992) on squares and cubes. The larger the weight, the less do velocities along
-/// faces fall short of those across them and the better are errors, but the more iterations does it take
-/// (docs/incompressible-flow.md).
+/// The weight of A/h, on squares, rectangles and cubes. With 3 the form is that of the rotated bilinear
+/// element of Rannacher & Turek (Numer. Methods Partial Differential Equations 8, 1992) on squares and cubes.
+/// The larger the weight, the less do velocities along faces fall short of those across them and the better
+/// are errors, but the more iterations does it take (docs/incompressible-flow.md).
 constexpr Real stabilisation = 6;
 
 /// The arms of a cell's faces less their weighted mean, brought to where Gauss' gradient, which faces that
@@ -41,6 +41,26 @@ std::vector<Vector3> arms_of_deviation(Index faces, const Arm& arm_of, const Are
     arm = {brought(0), brought(1), brought(2)};
   }
   return arms;
+}
+
+/// What the square of each face's deviation d_f counts: 6 times the mean of k_f = A²/(r . S) and of w_f sum
+/// k, with the weights w_f of the mean, `total` being sum r . S. As sum w d = 0, that is
+///   3 sum_{f<e} (k_f w_e + k_e w_f) |d_f - d_e|²,
+/// no two pairs of faces being tied more loosely than the shorter way across the cell asks for. 6 k_f for
+/// each face by itself, which is the same on rectangles, ties in a flat cell its two large faces to the
+/// mean of all, but leaves those around them free to move apart about that mean, as pressure and forces, that
+/// act on fluxes, have them do.
+template <class Arm, class Area>
+std::vector<Real> weights_of_deviation(Index faces, const Arm& arm_of, const Area& area_of, Real total) {
+  std::vector<Real> weights(at(faces));
+  Real sum = 0;
+  for (Index f = 0; f < faces; ++f) {
+    weights[at(f)] = dot(area_of(f), area_of(f)) / dot(arm_of(f), area_of(f));
+    sum += weights[at(f)];
+  }
+  for (Index f = 0; f < faces; ++f)
+    weights[at(f)] = stabilisation / 2 * (weights[at(f)] + dot(arm_of(f), area_of(f)) / total * sum);
+  return weights;
 }
 
 }  // namespace
@@ -70,8 +90,9 @@ void ViscousForm::set_row_of_cell(Id<Cell> c, Index k, std::span<Real> entries) 
     const Real mean = dot(arm(j), area(j)) / (dimension_ * volume);
     return (m == j ? Real(1) : Real(0)) - mean - dot(area(j), place[at(m)]) / volume;
   };
+  const std::vector<Real> weight = weights_of_deviation(faces.size(), arm, area, dimension_ * volume);
   for (Index m = 0; m < faces.size(); ++m) {
-    const Real factor = stabilisation * dot(area(m), area(m)) / dot(arm(m), area(m)) * deviation(m, k);
+    const Real factor = weight[at(m)] * deviation(m, k);
     for (Index j = 0; j < faces.size(); ++j) entries[at(j)] += factor * deviation(m, j);
   }
 }
@@ -100,9 +121,10 @@ Real ViscousForm::energy_in_cell(Id<Cell> c, std::span<const Vector3> velocity) 
       volume * (dot(gradient.x, gradient.x) + dot(gradient.y, gradient.y) + dot(gradient.z, gradient.z));
   if (is_simplex(cell_types_[at(c.value())])) return energy;
   const std::vector<Vector3> place = arms_of_deviation(faces.size(), arm, area, volume, dimension_);
+  const std::vector<Real> weight = weights_of_deviation(faces.size(), arm, area, dimension_ * volume);
   for (Index k = 0; k < faces.size(); ++k) {
     const Vector3 deviation = velocity[at(k)] - mean - gradient * place[at(k)];
-    energy += stabilisation * dot(area(k), area(k)) / dot(arm(k), area(k)) * dot(deviation, deviation);
+    energy += weight[at(k)] * dot(deviation, deviation);
   }
   return energy;
 }

@@ -10,8 +10,9 @@
 namespace curlew {
 
 /// Viscous form K on face velocities v [m/s], for unit kinematic viscosity: v . K v is the rate at which
-///   sum_c [ V g_c : g_c + sum_f (6 A_f/h_f) |v_f - v_c - g_c X⁻¹ (r_f - sum w r)|² ],
-///   v_c = sum_f w_f v_f,  w_f = h_f A_f / (d V),  g_c = (1/V) sum_f v_f S_fᵀ,  X = (1/V) sum_f r_f S_fᵀ,
+///   sum_c [ V g_c : g_c + sum_f 3 (k_f + w_f sum k) |v_f - v_c - g_c X⁻¹ (r_f - sum w r)|² ],
+///   v_c = sum_f w_f v_f,  w_f = h_f A_f / (d V),  k_f = A_f / h_f,
+///   g_c = (1/V) sum_f v_f S_fᵀ,  X = (1/V) sum_f r_f S_fᵀ,
 /// takes energy from the flow [m5/s3 = m3 (1/s)² m2/s per unit viscosity]; K v is the viscous force on each
 /// face's velocity [m4/s2 per m2/s]. On simplices the first term alone: the element of Crouzeix & Raviart
 /// (RAIRO 7, 1973), and the second is zero; on other cells it removes the modes that g does not see. Where

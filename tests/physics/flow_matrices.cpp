@@ -82,9 +82,13 @@ FlowMatrices::FlowMatrices(const Mesh& mesh, Real weight_of_simplices, bool with
     const MatrixXd exact = inverse(s * r.transpose()) * s, arms = r.colwise() - r * share;
     MatrixXd rough = one - arms.transpose() * exact;
     rough.rowwise() -= share.transpose();
-    const MatrixXd weighted_rest = 6 * h_over_a.cwiseInverse().asDiagonal() * rough;
     MatrixXd local_viscous = s.transpose() * s / volume(c.value());
-    local_viscous += rough.transpose() * weighted_rest;
+    for (Index i = 0; i < n; ++i) {
+      for (Index j = 0; j < i; ++j) {
+        const Eigen::RowVectorXd apart = rough.row(i) - rough.row(j);
+        local_viscous += 3 * (share(j) / h_over_a(i) + share(i) / h_over_a(j)) * apart.transpose() * apart;
+      }
+    }
     for (Index i = 0; i < n; ++i) {
       const Index f = row[i].id.value();
       divergence(c.value(), f) = row[i].sign;
