@@ -63,7 +63,10 @@ std::size_t bytes_of_multigrid(std::size_t unknowns, std::size_t entries, Memory
   const std::size_t of_levels = (entries + 2 * halves * unknowns) * (sizeof(Index) + sizeof(BFloat16)),
                     of_transfers = 3 * halves * unknowns * (sizeof(Index) + rounded_number);
   const std::size_t fields = unknowns * 6 / 5 * (of_unknown + rounded_number + 3 * sizeof(Index));
-  return of_levels + of_transfers + fields + unknowns * number;
+  // A dense inverse: of the coarsest levels that were seen half of what the largest one takes is enough.
+  const std::size_t coarsest = std::min<std::size_t>(unknowns, 128),
+                    of_inverse = coarsest * coarsest / 2 * rounded_number;
+  return of_levels + of_transfers + fields + of_inverse + unknowns * number;
 }
 
 /// Entries of matrices between nodes.

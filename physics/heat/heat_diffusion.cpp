@@ -353,9 +353,9 @@ void HeatDiffusion::set_preconditioner(Real per_step, Real implicit_weight, bool
     }
   });
   diagonal_.copy_from_host(matrix.diagonal);
-  // Multigrid in single precision does not know eigenvalues below its rounding from zero: those of a body
-  // that hardly anything ties to a temperature, in a long step, are for conjugate gradients to find.
-  constexpr Real least_eigenvalue = 1e-6;
+  // Of a body that hardly anything ties to a temperature the lowest eigenvalue, in a long step, is lost in
+  // the rounding of the rest: it is for conjugate gradients to find.
+  constexpr Real least_eigenvalue = 1e-9;
   for (Real& entry : matrix.diagonal) entry *= singular ? 1 : 1 + least_eigenvalue;
   preconditioner_ = make_preconditioner<PrimalCochain<Node>>(settings_.preconditioning, executor_,
                                                              mesh_.domain(), std::move(matrix));

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
-#include <span>
 #include <utility>
 
 #include "kernels/parallel.hpp"
@@ -41,8 +40,8 @@ class RootSearch {
       next_waiting_.assign(at(unknowns.owned), nobody);
     }
     parallel_for(at(unknowns.owned), [&](std::size_t i) {
-      const bool alone = !strong.any(static_cast<Index>(i), [](Index, Real) { return true; });
-      set(static_cast<Index>(i), alone ? State::out : State::open);
+      const auto unknown = static_cast<Index>(i);
+      set(unknown, strong.is_left_to_smoother(unknown) ? State::out : State::open);
     });
   }
 
@@ -203,57 +202,7 @@ class RootSearch {
   std::vector<Index> first_waiting_, next_waiting_, ready_;
 };
 
-/// Up to which size couplings of an unknown are taken back by those of the wrong sign, if there is a gap
-/// between them and larger ones; zero if none are.
-Real largest_taken_back(const SparseRows& rows, std::size_t i) {
-  // On flat boxes what a column of nodes beside a node's own does to it sums up to nothing, but for the
-  // little that is conducted across; those above and below it are coupled to it at least twice as much as any
-  // others.
-  constexpr Real margin = 2, gap = 1.5;
-  const auto row =
-      std::span(rows.values).subspan(at(rows.starts[i]), at(rows.starts[i + 1] - rows.starts[i]));
-  Real wrong = 0;
-  for (const Real value : row) wrong += std::max(value, Real(0));
-  if (wrong == 0) return 0;
-  thread_local std::vector<Real> sizes;
-  sizes.clear();
-  for (const Real value : row) {
-    if (value < 0) sizes.push_back(-value);
-  }
-  std::ranges::sort(sizes);
-  Real left = margin * wrong, result = 0;
-  for (std::size_t k = 0; k + 1 < sizes.size(); ++k) {
-    left -= sizes[k];
-    if (left < 0) break;
-    // Within the gap: a_ji may differ from a_ij by rounding.
-    if (sizes[k + 1] > gap * sizes[k]) result = (1 + gap) / 2 * sizes[k];
-  }
-  return result;
-}
-
 }  // namespace
-
-StrongCouplings::StrongCouplings(const Communicator& ranks, const HaloParts<Unknown>& unknowns,
-                                 const SymmetricMatrix& matrix, Real threshold)
-    : rows_(matrix.off_diagonal), strong_(matrix.off_diagonal.columns.size()) {
-  std::vector<Real> taken_back(at(unknowns.owned));
-  parallel_for(taken_back.size(), [&](std::size_t i) { taken_back[i] = largest_taken_back(rows_, i); });
-  const std::vector<Real> of_ghosts =
-      values_of_ghosts(ranks, unknowns, [&](Index i) { return taken_back[at(i)]; });
-  taken_back.insert(taken_back.end(), of_ghosts.begin(), of_ghosts.end());
-  // A char may be part of anything: through the vectors all would be read anew after each that is written.
-  char* const strong = strong_.data();
-  const Index* const columns = rows_.columns.data();
-  const Real *const values = rows_.values.data(), *const diagonal = matrix.diagonal.data(),
-                    *const weak = taken_back.data();
-  parallel_for(at(rows_.rows()), [=, this](std::size_t i) {
-    const Real bar = threshold * threshold * diagonal[i];
-    for (Index k = rows_.starts[i], last = rows_.starts[i + 1]; k < last; ++k) {
-      const Index j = columns[k];
-      strong[k] = -values[k] > std::max(weak[i], weak[j]) && values[k] * values[k] > bar * diagonal[j];
-    }
-  });
-}
 
 Aggregates aggregate(const Communicator& ranks, const HaloParts<Unknown>& unknowns,
                      const StrongCouplings& strong, GlobalIndex run) {

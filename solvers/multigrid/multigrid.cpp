@@ -30,19 +30,21 @@ namespace {
 using namespace multigrid;
 
 /// Block (i, j) out of `size` rows of numbers or of blocks.
-Block<float> block(const std::vector<float>& rows, Index size, Index i, Index j, Block<float>) {
+Block<float> block(const std::vector<Real>& rows, Index size, Index i, Index j, Block<float>) {
   return {rows[at(i * size + j)]};
 }
-Block<Vector> block(const std::vector<float>& rows, Index size, Index i, Index j, Block<Vector>) {
+Block<Vector> block(const std::vector<Real>& rows, Index size, Index i, Index j, Block<Vector>) {
   const auto column = [&](Index c) {
-    const auto entry = [&](Index r) { return rows[at((3 * i + r) * 3 * size + 3 * j + c)]; };
+    const auto entry = [&](Index r) {
+      return static_cast<float>(rows[at((3 * i + r) * 3 * size + 3 * j + c)]);
+    };
     return Vector(entry(0), entry(1), entry(2), 0);
   };
   return {{column(0), column(1), column(2)}};
 }
 /// Those of a dense matrix of that size, row by row.
 template <class T>
-std::vector<Block<T>> blocks(const std::vector<float>& rows, Index size) {
+std::vector<Block<T>> blocks(const std::vector<Real>& rows, Index size) {
   std::vector<Block<T>> result;
   if (rows.empty()) return result;
   for (Index i = 0; i < size; ++i) {
@@ -236,7 +238,7 @@ class MultigridCycle {
       const Level& level = levels_[l];
       const std::size_t unknowns = at(level.x.owned().size());
       if (l + 1 == levels_.size() && inverse_.size() > 0) {
-        total += (inverse_.size() + 2 * unknowns) * number;
+        total += inverse_.size() * sizeof(Block<T>) + 2 * unknowns * number;
         continue;
       }
       // Steps of smoothing, the first of which comes with the right-hand side; the first ones need no step

@@ -104,9 +104,13 @@ std::vector<Vector4<float>> inverse_diagonals(const std::vector<Tensor3>& stiffn
   return inverse;
 }
 
-/// The pseudo-inverse, row by row, of vectors if there is a stiffness.
-std::vector<float> dense_pseudo_inverse(const SparseRows& off_diagonal, const std::vector<Real>& scale,
-                                        const std::vector<Tensor3>& stiffness) {
+/// Relative to what has been added up and cancelled in a coarse matrix, a bound of its rounding.
+constexpr Real rounding_of_products = 1e-13;
+
+/// The pseudo-inverse, row by row, of vectors if there is a stiffness; eigenvalues up to `smallest` count as
+/// zero.
+std::vector<Real> dense_pseudo_inverse(const SparseRows& off_diagonal, const std::vector<Real>& scale,
+                                       const std::vector<Tensor3>& stiffness, Real smallest) {
   const Eigen::Index unknowns = off_diagonal.rows(), components = stiffness.empty() ? 1 : 3;
   const Eigen::Index size = components * unknowns;
   if (size == 0) return {};
@@ -123,26 +127,25 @@ std::vector<float> dense_pseudo_inverse(const SparseRows& off_diagonal, const st
       block(i, off_diagonal.columns[at(k)]).diagonal().array() += off_diagonal.values[at(k)];
   }
   const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> modes(dense);
-  // What rounding leaves of an eigenvalue that is zero; jumps of 1e6 in the coefficients stay far above it.
-  constexpr Real smallest = 1e-12;
   const Eigen::VectorXd inverse =
       modes.eigenvalues().unaryExpr([&](Real value) { return value > smallest ? 1 / value : 0; });
   const Eigen::MatrixXd result =
       modes.eigenvectors() * inverse.asDiagonal() * modes.eigenvectors().transpose();
-  std::vector<float> rows(at(size * size));
+  std::vector<Real> rows(at(size * size));
   for (Eigen::Index i = 0; i < size; ++i) {
-    for (Eigen::Index j = 0; j < size; ++j) rows[at(i * size + j)] = static_cast<float>(result(i, j));
+    for (Eigen::Index j = 0; j < size; ++j) rows[at(i * size + j)] = result(i, j);
   }
   return rows;
 }
 
-/// Stiffness of a level's unknowns, given the rows of those whose own restriction this rank has, on the next
-/// coarser one.
-std::vector<Tensor3> restricted_stiffness(const Communicator& ranks, const HaloParts<Unknown>& unknowns,
-                                          const SparseRows& restriction, std::vector<Tensor3> fine) {
-  const std::vector<Tensor3> ghosts = values_of_ghosts(ranks, unknowns, [&](Index i) { return fine[at(i)]; });
+/// The diagonal of Pᵀ D P on the next coarser level, D being diagonal. `fine`: of a level's unknowns, the
+/// rows of those whose own restriction this rank has.
+template <class T>
+std::vector<T> restricted_diagonal(const Communicator& ranks, const HaloParts<Unknown>& unknowns,
+                                   const SparseRows& restriction, std::vector<T> fine) {
+  const std::vector<T> ghosts = values_of_ghosts(ranks, unknowns, [&](Index i) { return fine[at(i)]; });
   fine.insert(fine.end(), ghosts.begin(), ghosts.end());
-  std::vector<Tensor3> coarse(at(restriction.rows()));
+  std::vector<T> coarse(at(restriction.rows()));
   parallel_for(coarse.size(), [&](std::size_t i) {
     for (Index k = restriction.starts[i]; k < restriction.starts[i + 1]; ++k)
       coarse[i] +=
@@ -152,15 +155,16 @@ std::vector<Tensor3> restricted_stiffness(const Communicator& ranks, const HaloP
 }
 
 /// Brings what each rank has of an array of `size` together on all.
-std::vector<Tensor3> brought_together(const Communicator& ranks, const std::vector<Index>& places, Index size,
-                                      const std::vector<Tensor3>& mine) {
-  constexpr std::size_t components = sizeof(Tensor3) / sizeof(Real);
+template <class T>
+std::vector<T> brought_together(const Communicator& ranks, const std::vector<Index>& places, Index size,
+                                const std::vector<T>& mine) {
+  constexpr std::size_t components = sizeof(T) / sizeof(Real);
   std::vector<Real> numbers(at(size) * components, 0);
   for (std::size_t k = 0; k < mine.size(); ++k)
-    std::memcpy(&numbers[at(places[k]) * components], &mine[k], sizeof(Tensor3));
+    std::memcpy(&numbers[at(places[k]) * components], &mine[k], sizeof(T));
   ranks.share(numbers);
-  std::vector<Tensor3> all(at(size));
-  if (size > 0) std::memcpy(static_cast<void*>(all.data()), numbers.data(), at(size) * sizeof(Tensor3));
+  std::vector<T> all(at(size));
+  if (size > 0) std::memcpy(static_cast<void*>(all.data()), numbers.data(), at(size) * sizeof(T));
   return all;
 }
 
@@ -230,6 +234,10 @@ MultigridHierarchy make_multigrid_hierarchy(const Domain& domain, SymmetricMatri
   hierarchy.scale = hierarchy.divided > 0
                         ? std::vector<Real>(scale.begin(), scale.begin() + levels[0].unknowns.owned)
                         : at_places(scale, hierarchy.places);
+  // What the diagonal would be if nothing in it cancelled: so large are the numbers that have left their
+  // rounding there.
+  std::vector<Real> size(levels[0].matrix.diagonal.begin(),
+                         levels[0].matrix.diagonal.begin() + levels[0].unknowns.owned);
   if (of_vectors && hierarchy.divided == 0)
     stiffness = brought_together(all, hierarchy.places, levels[0].unknowns.owned, stiffness);
   Real entries = 0, finest = 0;
@@ -251,13 +259,22 @@ MultigridHierarchy make_multigrid_hierarchy(const Domain& domain, SymmetricMatri
     }
     scaled.eigenvalue_bound = eigenvalue_bound(ranks, scaled.off_diagonal, scaled.rounding);
     if (of_vectors) scaled.inverse_diagonal = inverse_diagonals(stiffness, scale);
-    if (by_inverse) hierarchy.coarsest_inverse = dense_pseudo_inverse(scaled.off_diagonal, scale, stiffness);
-    if (l + 1 == levels.size()) break;
-    if (of_vectors) {
-      stiffness = restricted_stiffness(ranks, scaled.unknowns, level.restriction, std::move(stiffness));
-      if (l + 1 == hierarchy.divided)
-        stiffness = brought_together(all, hierarchy.places, levels[l + 1].unknowns.owned, stiffness);
+    if (by_inverse) {
+      // On flat cells an eigenvalue that is zero comes out far above the rounding of the scaled matrix.
+      Real smallest = rounding_of_products;
+      for (std::size_t i = 0; i < size.size(); ++i)
+        smallest = std::max(smallest, rounding_of_products * size[i] * scale[i] * scale[i]);
+      hierarchy.coarsest_inverse = dense_pseudo_inverse(scaled.off_diagonal, scale, stiffness, smallest);
     }
+    if (l + 1 == levels.size()) break;
+    const auto restricted = [&]<class T>(std::vector<T> fine) {
+      std::vector<T> coarse = restricted_diagonal(ranks, scaled.unknowns, level.restriction, std::move(fine));
+      return l + 1 == hierarchy.divided
+                 ? brought_together(all, hierarchy.places, levels[l + 1].unknowns.owned, coarse)
+                 : coarse;
+    };
+    size = restricted(std::move(size));
+    if (of_vectors) stiffness = restricted(std::move(stiffness));
     const std::vector<Real> coarse_scale = scale_to_unit_diagonal(levels[l + 1].matrix);
     std::vector<Real> unscale(scale.size());
     for (std::size_t i = 0; i < scale.size(); ++i) unscale[i] = scale[i] > 0 ? 1 / scale[i] : 0;

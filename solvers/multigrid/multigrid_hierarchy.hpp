@@ -34,7 +34,7 @@ struct MultigridHierarchy {
   std::vector<Index> places;  ///< SmoothedAggregation::places
   /// Dense, row by row, of vectors with three rows and columns an unknown; empty where coarsening ended
   /// early.
-  std::vector<float> coarsest_inverse;
+  std::vector<Real> coarsest_inverse;
   Real operator_complexity = 1;  ///< entries of the matrices of all levels over those of the finest
 };
 

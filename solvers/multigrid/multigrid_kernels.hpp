@@ -197,11 +197,12 @@ struct TakenOnUnknown {
   CURLEW_HOST_DEVICE void operator()(Id<Unknown> i) const { to[i] = from[Id<Unknown>(place[i])]; }
 };
 
-/// A block of a dense matrix of rows and columns of T.
+/// A block of a dense matrix of rows and columns of T. Numbers stand in double precision: rounded, the
+/// inverse of a matrix whose eigenvalues are 1e7 apart, as on very flat cells, need not be positive.
 template <class T>
 struct Block {
-  float entry;
-  CURLEW_HOST_DEVICE float operator*(float b) const { return entry * b; }
+  Real entry;
+  CURLEW_HOST_DEVICE Real operator*(float b) const { return entry * static_cast<Real>(b); }
 };
 template <>
 struct Block<Vector> {
@@ -220,18 +221,19 @@ struct DenseProductOnUnknown {
 
   static constexpr Index lanes = threads_per_warp;
 
-  CURLEW_HOST_DEVICE T term(Id<Unknown> i, Index j) const {
+  using Term = decltype(Block<T>() * T());
+  CURLEW_HOST_DEVICE Term term(Id<Unknown> i, Index j) const {
     return matrix[Id<Entry>(i.value() * size + j)] * right_hand_side[Id<Unknown>(j)];
   }
   void operator()(Id<Unknown> i) const {
-    T sum{};
+    Term sum{};
     for (Index j = 0; j < size; ++j) sum += term(i, j);
-    x[i] = sum;
+    x[i] = static_cast<T>(sum);
   }
 #if defined(__CUDACC__)
   __device__ void together(Id<Unknown> i, Index lane) const {
-    const T sum = sum_by_warp<T>(lane, size, [&](Index j) { return term(i, j); });
-    if (lane == 0) x[i] = sum;
+    const Term sum = sum_by_warp<Term>(lane, size, [&](Index j) { return term(i, j); });
+    if (lane == 0) x[i] = static_cast<T>(sum);
   }
 #endif
 };

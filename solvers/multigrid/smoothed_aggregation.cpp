@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "solvers/multigrid/aggregation.hpp"
+#include "solvers/multigrid/rows_in_transit.hpp"
 #include "solvers/multigrid/sparse_rows.hpp"
 
 namespace curlew {
@@ -32,6 +33,10 @@ SparseRows smoothed_prolongation(const SymmetricMatrix& matrix, const StrongCoup
         coupled -= rows.values[at(k)];
       }
     }
+    if (coupled == 0) {  // a group by itself, between others that are coupled more strongly within
+      row.add(group[at(i)], 1);
+      return;
+    }
     // Positive weak couplings may leave less on the diagonal than the strong ones take.
     diagonal = std::max(diagonal, coupled);
     row.add(group[at(i)], 1 - omega);
@@ -41,51 +46,6 @@ SparseRows smoothed_prolongation(const SymmetricMatrix& matrix, const StrongCoup
         row.add(group[at(j)], -omega * rows.values[at(k)] / diagonal);
     }
   });
-}
-
-/// Rows whose columns have names, on their way between ranks.
-struct RowsInTransit {
-  std::vector<Index> lengths;
-  std::vector<RemoteUnknown> columns;
-  std::vector<Real> values;
-
-  void add(const SparseRows& rows, Index i, const UnknownNumbers& numbers) {
-    for (Index k = rows.starts[at(i)]; k < rows.starts[at(i) + 1]; ++k) {
-      columns.push_back(numbers.unknown(rows.columns[at(k)]));
-      values.push_back(rows.values[at(k)]);
-    }
-    lengths.push_back(rows.starts[at(i) + 1] - rows.starts[at(i)]);
-  }
-  void append_to(SparseRows& rows, UnknownNumbers& numbers) const {
-    for (const RemoteUnknown& column : columns) rows.columns.push_back(numbers.number(column));
-    rows.values.insert(rows.values.end(), values.begin(), values.end());
-    for (const Index length : lengths) rows.starts.push_back(rows.starts.back() + length);
-  }
-  friend Packer& operator<<(Packer& packer, const RowsInTransit& rows) {
-    return packer << rows.lengths << rows.columns << rows.values;
-  }
-  friend Unpacker& operator>>(Unpacker& unpacker, RowsInTransit& rows) {
-    return unpacker >> rows.lengths >> rows.columns >> rows.values;
-  }
-};
-
-/// Appends the rows of ghosts to those of the unknowns that this rank owns.
-void append_ghost_rows(const Communicator& ranks, const HaloParts<Unknown>& unknowns, SparseRows& rows,
-                       UnknownNumbers& numbers) {
-  std::vector<Communicator::Letter> letters;
-  for (const auto& [rank, entries] : unknowns.sent_to) {
-    RowsInTransit sent;
-    for (const Id<Sent> k : entries) sent.add(rows, unknowns.sent[at(k.value())], numbers);
-    Packer packer;
-    packer << sent;
-    letters.push_back({rank, std::move(packer.bytes)});
-  }
-  for (const Communicator::Letter& letter : ranks.deliver(std::move(letters))) {
-    RowsInTransit received;
-    Unpacker unpacker(letter.bytes);
-    unpacker >> received;
-    received.append_to(rows, numbers);
-  }
 }
 
 /// The rows of A and P that the rows of a coarse matrix are made of: first those of the unknowns that a rank
@@ -112,6 +72,8 @@ FineRows fine_rows(const Communicator& ranks, const AggregationLevel& level, Spa
   fine.prolongation = std::move(prolongation);
   if (ranks.ranks() == 1) return fine;
 
+  const auto names = [&](Index column) { return numbers.unknown(column); };
+  const auto number = [&](RemoteUnknown unknown) { return numbers.number(unknown); };
   struct Parcel {
     std::vector<GlobalIndex> names;
     RowsInTransit prolongation, product;
@@ -125,8 +87,8 @@ FineRows fine_rows(const Communicator& ranks, const AggregationLevel& level, Spa
       const GlobalIndex name = name_of(level.unknowns, i);
       if (!parcel.names.empty() && parcel.names.back() == name) continue;
       parcel.names.push_back(name);
-      parcel.prolongation.add(fine.prolongation, i, numbers);
-      parcel.product.add(fine.product, i, numbers);
+      parcel.prolongation.add(fine.prolongation, i, names);
+      parcel.product.add(fine.product, i, names);
     }
   }
   std::vector<Communicator::Letter> letters;
@@ -140,8 +102,8 @@ FineRows fine_rows(const Communicator& ranks, const AggregationLevel& level, Spa
     Unpacker unpacker(letter.bytes);
     unpacker >> parcel.names >> parcel.prolongation >> parcel.product;
     for (const GlobalIndex name : parcel.names) fine.others.push_back({letter.rank, name});
-    parcel.prolongation.append_to(fine.prolongation, numbers);
-    parcel.product.append_to(fine.product, numbers);
+    parcel.prolongation.append_to(fine.prolongation, number);
+    parcel.product.append_to(fine.product, number);
   }
   return fine;
 }
@@ -265,7 +227,9 @@ std::optional<AggregationLevel> coarsen(const Communicator& ranks, std::vector<A
   if (total == 0 || total > level.unknowns.total / 10 * 9) return std::nullopt;
 
   SparseRows prolongation = smoothed_prolongation(level.matrix, strong, groups);
-  append_ghost_rows(ranks, level.unknowns, prolongation, numbers);
+  append_ghost_rows(
+      ranks, level.unknowns, prolongation, [&](Index column) { return numbers.unknown(column); },
+      [&](RemoteUnknown unknown) { return numbers.number(unknown); });
   FineRows fine = fine_rows(ranks, level, std::move(prolongation), numbers);
   std::vector<GlobalIndex> names;  // of the fine rows; none: their numbers
   if (!level.unknowns.global.empty()) {

@@ -199,6 +199,15 @@ TEST(Multigrid, converges_on_flat_cells_where_nothing_is_given_on_the_boundary) 
   }
 }
 
+/// The eigenvalues of the coarsest level are further apart there than numbers in single precision.
+TEST(Multigrid, converges_on_cells_ten_thousand_times_wider_than_high) {
+  for (const CellType type : {CellType::Hexahedron, CellType::Tetrahedron}) {
+    const Solved solved = solve({.type = type, .blocks = 16, .flatness = 1e4, .closed = true}, 1e-6);
+    EXPECT_LE(solved.iterations, 11) << static_cast<int>(type);
+    EXPECT_LE(solved.residual, 1.01e-6);
+  }
+}
+
 TEST(Multigrid, single_precision_inside_reaches_twelve_digits) {
   const Solved solved = solve({.type = CellType::Tetrahedron, .blocks = 12}, 1e-12);
   EXPECT_LE(solved.iterations, 20);
