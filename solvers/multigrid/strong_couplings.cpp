@@ -39,7 +39,6 @@ bool any_has_wrong_sign(const Communicator& ranks, const SymmetricMatrix& matrix
 
 /// The rows of a rank's own unknowns and of its ghosts; columns that are neither have the number after all.
 SparseRows with_ghosts(const Communicator& ranks, const HaloParts<Unknown>& unknowns, SparseRows rows) {
-  if (ranks.ranks() == 1) return rows;
   const std::vector<RemoteUnknown> ghosts = ghosts_of(unknowns);
   std::unordered_map<GlobalIndex, Index> number;
   for (Index i = 0; i < unknowns.all; ++i) number[name_of(unknowns, i)] = i;
@@ -56,15 +55,17 @@ SparseRows with_ghosts(const Communicator& ranks, const HaloParts<Unknown>& unkn
   return rows;
 }
 
-/// What is left of the couplings if those of the wrong sign are shared out by `held`, the couplings of the
-/// rank's own unknowns and of ghosts.
-std::vector<Real> shared_out(const SymmetricMatrix& matrix, const SparseRows& held, Index all) {
+/// What is left of the couplings if those of the wrong sign are shared out. By all ranks together.
+std::vector<Real> couplings_left(const Communicator& ranks, const HaloParts<Unknown>& unknowns,
+                                 const SymmetricMatrix& matrix) {
   const SparseRows& rows = matrix.off_diagonal;
+  const SparseRows of_ghosts_too = ranks.ranks() > 1 ? with_ghosts(ranks, unknowns, rows) : SparseRows();
+  const SparseRows& held = ranks.ranks() > 1 ? of_ghosts_too : rows;
   std::vector<Real> left = rows.values;
 #pragma omp parallel
   {
     constexpr Index nowhere = -1;
-    std::vector<Index> place(at(all) + 1, nowhere);  // of a coupling that may take a share
+    std::vector<Index> place(at(unknowns.all) + 1, nowhere);  // of a coupling that may take a share
 #pragma omp for
     for (Index i = 0; i < rows.rows(); ++i) {
       for_each_entry(rows, i, [&](std::size_t k) {
@@ -86,14 +87,6 @@ std::vector<Real> shared_out(const SymmetricMatrix& matrix, const SparseRows& he
     }
   }
   return left;
-}
-
-/// The same after both passes.
-std::vector<Real> couplings_left(const Communicator& ranks, const HaloParts<Unknown>& unknowns,
-                                 const SymmetricMatrix& matrix) {
-  SparseRows held = matrix.off_diagonal;
-  held.values = shared_out(matrix, with_ghosts(ranks, unknowns, held), unknowns.all);
-  return shared_out(matrix, with_ghosts(ranks, unknowns, std::move(held)), unknowns.all);
 }
 
 }  // namespace

@@ -17,8 +17,7 @@ namespace curlew {
 /// smooth is held together. Whatever is smooth in the direction in which things are held together has x_k =
 /// sum_j a_kj x_j / sum_j a_kj, with the neighbours j that k is held to: a_ik > 0 is shared out by that to
 /// those of them that are neighbours of i as well, as classical interpolation does with couplings that do not
-/// count (Ruge & Stüben, Algebraic multigrid, 1987). Then once more, with what is left of the a_kj: columns
-/// whose couplings vary along them are told from what is across them.
+/// count (Ruge & Stüben, Algebraic multigrid, 1987).
 class StrongCouplings {
  public:
   /// `matrix`: rows of the unknowns that this rank owns, the diagonal of ghosts too. It must stay where it

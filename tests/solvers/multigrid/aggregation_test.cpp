@@ -57,20 +57,17 @@ Eigen::MatrixXd dense(const SymmetricMatrix& matrix) {
 }
 
 /// Strongly coupled neighbours of each unknown, found anew: positive a_ik are shared out by the negative
-/// entries of row k to those of row i, twice.
+/// entries of row k to those of row i.
 std::vector<std::set<Index>> neighbours(const SymmetricMatrix& matrix) {
   const Eigen::MatrixXd a = dense(matrix);
+  const Eigen::MatrixXd held = a.cwiseMin(0);
   Eigen::MatrixXd left = a;
-  for (int pass = 0; pass < 2; ++pass) {
-    const Eigen::MatrixXd held = left.cwiseMin(0);
-    left = a;
-    for (Index i = 0; i < a.rows(); ++i) {
-      const Eigen::RowVectorXd takes = (a.row(i).array() < 0).cast<Real>();
-      for (Index k = 0; k < a.rows(); ++k) {
-        if (k == i || a(i, k) <= 1e-3 * a(i, i)) continue;
-        const Eigen::RowVectorXd share = held.row(k).cwiseProduct(takes);
-        if (share.sum() < 0) left.row(i) += a(i, k) / share.sum() * share;
-      }
+  for (Index i = 0; i < a.rows(); ++i) {
+    const Eigen::RowVectorXd takes = (a.row(i).array() < 0).cast<Real>();
+    for (Index k = 0; k < a.rows(); ++k) {
+      if (k == i || a(i, k) <= 1e-3 * a(i, i)) continue;
+      const Eigen::RowVectorXd share = held.row(k).cwiseProduct(takes);
+      if (share.sum() < 0) left.row(i) += a(i, k) / share.sum() * share;
     }
   }
   std::vector<std::set<Index>> result(at(matrix.rows()));
