@@ -46,7 +46,7 @@ std::vector<Vector3> arms_of_deviation(Index faces, const Arm& arm_of, const Are
 /// What the square of each face's deviation d_f counts: 6 times the mean of k_f = A²/(r . S) and of w_f sum
 /// k, with the weights w_f of the mean, `total` being sum r . S. As sum w d = 0, that is
 ///   3 sum_{f<e} (k_f w_e + k_e w_f) |d_f - d_e|²,
-/// no two pairs of faces being tied more loosely than the shorter way across the cell asks for. 6 k_f for
+/// no two faces across different ways being tied more loosely than the shorter way asks for. 6 k_f for
 /// each face by itself, which is the same on rectangles, ties in a flat cell its two large faces to the
 /// mean of all, but leaves those around them free to move apart about that mean, as pressure and forces, that
 /// act on fluxes, have them do.

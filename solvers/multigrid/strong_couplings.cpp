@@ -5,15 +5,15 @@
 #include <cmath>
 #include <unordered_map>
 
-#include "kernels/parallel.hpp"
 #include "solvers/multigrid/rows_in_transit.hpp"
 
 namespace curlew {
 
 namespace {
 
-/// Couplings of the wrong sign below this share of the diagonal, rounding among them, are let be.
-constexpr Real least_wrong = 1e-3;
+/// Couplings of the wrong sign below this share of the diagonal for each of the threshold, rounding among
+/// them, are let be: they are too small to take back much of a coupling that counts.
+constexpr Real least_wrong = 0.25;
 
 /// Of couplings over the diagonal: so fast, at least, smoothing alone takes an error away.
 constexpr Real most_for_smoother = 0.9;
@@ -22,19 +22,6 @@ constexpr Real most_for_smoother = 0.9;
 template <class Body>
 void for_each_entry(const SparseRows& rows, Index i, const Body& body) {
   for (Index k = rows.starts[at(i)], last = rows.starts[at(i) + 1]; k < last; ++k) body(at(k));
-}
-
-bool has_wrong_sign(const SymmetricMatrix& matrix, std::size_t i, std::size_t entry) {
-  return matrix.off_diagonal.values[entry] > least_wrong * matrix.diagonal[i];
-}
-
-bool any_has_wrong_sign(const Communicator& ranks, const SymmetricMatrix& matrix) {
-  const SparseRows& rows = matrix.off_diagonal;
-  bool any = false;
-#pragma omp parallel for reduction(|| : any)
-  for (Index i = 0; i < rows.rows(); ++i)
-    for_each_entry(rows, i, [&](std::size_t k) { any = any || has_wrong_sign(matrix, at(i), k); });
-  return ranks.maximum(any ? 1 : 0) > 0;
 }
 
 /// The rows of a rank's own unknowns and of its ghosts; columns that are neither have the number after all.
@@ -57,7 +44,7 @@ SparseRows with_ghosts(const Communicator& ranks, const HaloParts<Unknown>& unkn
 
 /// What is left of the couplings if those of the wrong sign are shared out. By all ranks together.
 std::vector<Real> couplings_left(const Communicator& ranks, const HaloParts<Unknown>& unknowns,
-                                 const SymmetricMatrix& matrix) {
+                                 const SymmetricMatrix& matrix, Real threshold) {
   const SparseRows& rows = matrix.off_diagonal;
   const SparseRows of_ghosts_too = ranks.ranks() > 1 ? with_ghosts(ranks, unknowns, rows) : SparseRows();
   const SparseRows& held = ranks.ranks() > 1 ? of_ghosts_too : rows;
@@ -72,7 +59,7 @@ std::vector<Real> couplings_left(const Communicator& ranks, const HaloParts<Unkn
         if (rows.values[k] < 0) place[at(rows.columns[k])] = static_cast<Index>(k);
       });
       for_each_entry(rows, i, [&](std::size_t k) {
-        if (!has_wrong_sign(matrix, at(i), k)) return;
+        if (rows.values[k] <= least_wrong * threshold * matrix.diagonal[at(i)]) return;
         const auto share = [&](std::size_t e) {
           return place[at(held.columns[e])] == nowhere ? 0 : std::min(held.values[e], Real(0));
         };
@@ -96,25 +83,38 @@ StrongCouplings::StrongCouplings(const Communicator& ranks, const HaloParts<Unkn
     : rows_(matrix.off_diagonal),
       strong_(matrix.off_diagonal.columns.size()),
       left_to_smoother_(at(matrix.off_diagonal.rows())) {
-  std::vector<Real> left_of_couplings;
-  const bool share_out = any_has_wrong_sign(ranks, matrix);
-  if (share_out) left_of_couplings = couplings_left(ranks, unknowns, matrix);
+  if (ranks.maximum(mark(matrix, rows_.values, threshold) ? 1 : 0) > 0)
+    mark(matrix, couplings_left(ranks, unknowns, matrix, threshold), threshold);
+}
+
+bool StrongCouplings::mark(const SymmetricMatrix& matrix, const std::vector<Real>& left_of_couplings,
+                           Real threshold) {
   // A char may be part of anything: through the vectors all would be read anew after each that is written.
   char *const strong = strong_.data(), *const left_to_smoother = left_to_smoother_.data();
-  const Index* const columns = rows_.columns.data();
+  const Index *const starts = rows_.starts.data(), *const columns = rows_.columns.data();
   const Real *const given = rows_.values.data(), *const diagonal = matrix.diagonal.data(),
-                    *const left = share_out ? left_of_couplings.data() : given;
-  parallel_for(at(rows_.rows()), [=, this](std::size_t i) {
+                    *const left = left_of_couplings.data();
+  const Index rows = rows_.rows();
+  bool any_wrong = false;
+#pragma omp parallel for reduction(|| : any_wrong)
+  for (Index i = 0; i < rows; ++i) {
+    const Index first = starts[i], last = starts[i + 1];
     const Real bar = threshold * threshold * diagonal[i];
-    Real coupled = 0;
-    bool any = false;
-    for (Index k = rows_.starts[i], last = rows_.starts[i + 1]; k < last; ++k) {
+    Real largest = 0;
+    char any_strong = 0;
+    for (Index k = first; k < last; ++k) {
+      largest = std::max(largest, given[k]);
       strong[k] = given[k] < 0 && left[k] < given[k] / 2 && left[k] * left[k] > bar * diagonal[columns[k]];
-      any = any || strong[k] != 0;
-      coupled += std::abs(given[k]);
+      any_strong |= strong[k];
     }
-    left_to_smoother[i] = !any && coupled <= most_for_smoother * diagonal[i];
-  });
+    any_wrong = any_wrong || largest > least_wrong * threshold * diagonal[i];
+    left_to_smoother[i] = 0;
+    if (any_strong != 0) continue;
+    Real coupled = 0;
+    for (Index k = first; k < last; ++k) coupled += std::abs(given[k]);
+    left_to_smoother[i] = coupled <= most_for_smoother * diagonal[i];
+  }
+  return any_wrong;
 }
 
 }  // namespace curlew

@@ -41,6 +41,9 @@ class StrongCouplings {
   }
 
  private:
+  /// Says whether there are couplings of the wrong sign that matter. `left`: of each coupling.
+  bool mark(const SymmetricMatrix& matrix, const std::vector<Real>& left, Real threshold);
+
   const SparseRows& rows_;
   std::vector<char> strong_, left_to_smoother_;
 };

@@ -65,7 +65,7 @@ std::vector<std::set<Index>> neighbours(const SymmetricMatrix& matrix) {
   for (Index i = 0; i < a.rows(); ++i) {
     const Eigen::RowVectorXd takes = (a.row(i).array() < 0).cast<Real>();
     for (Index k = 0; k < a.rows(); ++k) {
-      if (k == i || a(i, k) <= 1e-3 * a(i, i)) continue;
+      if (k == i || a(i, k) <= threshold / 4 * a(i, i)) continue;
       const Eigen::RowVectorXd share = held.row(k).cwiseProduct(takes);
       if (share.sum() < 0) left.row(i) += a(i, k) / share.sum() * share;
     }
