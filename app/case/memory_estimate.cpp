@@ -82,7 +82,7 @@ std::size_t bytes_of(const HeatCase& settings, const Mesh& mesh, MemorySpace spa
         bytes_of_multigrid(count(mesh.topology().nodes()), graph.neighbours_of_node().places(space), space);
   }
   // The model's fields, those of conjugate gradients and of their preconditioner; a mark per node.
-  std::size_t per_node = (12 + 5 + 1) * number + 1;
+  std::size_t per_node = (13 + 5 + 1) * number + 1;
   if (!settings.time.steady) per_node += history * rounded_number;
   const std::size_t patches = count(mesh.topology().boundary_faces()) * 2 * number;
   return tables + patches + count(mesh.topology().nodes()) * per_node;

@@ -49,16 +49,16 @@ struct InflowOnNode {
 };
 
 /// What the heat that is stored lacks, at the temperatures of a guess, of what flows in, as the scheme weighs
-/// it; zero at held nodes.
+/// it, and of what earlier steps left over; zero at held nodes.
 struct SoughtOnNode {
   Real per_step, implicit_weight;
-  View<Node, const Real> capacity, temperature, previous, inflow, previous_inflow;
+  View<Node, const Real> capacity, temperature, previous, inflow, previous_inflow, left_over;
   View<Node, const std::uint8_t> held;
   View<Node, Real> sought;
   CURLEW_HOST_DEVICE void operator()(Id<Node> n) const {
     sought[n] = held[n] ? Real(0)
                         : implicit_weight * inflow[n] + (1 - implicit_weight) * previous_inflow[n] -
-                              per_step * capacity[n] * (temperature[n] - previous[n]);
+                              per_step * (capacity[n] * (temperature[n] - previous[n]) - left_over[n]);
   }
 };
 
@@ -71,6 +71,17 @@ struct SuppliedOnNode {
   CURLEW_HOST_DEVICE void operator()(Id<Node> n) const {
     supplied[n] = per_step * capacity[n] * (temperature[n] - previous[n]) - implicit_weight * inflow[n] -
                   (1 - implicit_weight) * previous_inflow[n];
+  }
+};
+
+/// What is left over for later steps once a step is done.
+struct LeftOverOnNode {
+  Real step;
+  View<Node, const std::uint8_t> held;
+  View<Node, const Real> supplied;
+  View<Node, Real> left_over;
+  CURLEW_HOST_DEVICE void operator()(Id<Node> n) const {
+    if (!held[n]) left_over[n] -= step * supplied[n];
   }
 };
 
@@ -242,6 +253,7 @@ HeatDiffusion::HeatDiffusion(const Executor& executor, const Mesh& mesh, HeatSet
       change_(executor, temperature_.extent(), "change", "K"),
       sought_(executor, temperature_.extent(), "heat sought", "W"),
       diagonal_(executor, temperature_.extent(), "diagonal", "W/K"),
+      left_over_(executor, temperature_.extent(), "heat left over", "J"),
       supplied_(executor, temperature_.extent(), "supplied heat", "W"),
       solver_(executor, temperature_.extent(), "temperature", settings_.solver) {
   REQUIRE(mesh_.domain().communicator().ranks() == 1 || executor_.ranks() != nullptr,
@@ -270,6 +282,7 @@ void HeatDiffusion::start(const SpaceTimeFunction& temperature, Real time) {
   std::vector<Real> values(at(temperature_.size()));
   temperature.evaluate(mesh_.geometry().node_positions().host(), time, values);
   temperature_.copy_from_host(values);
+  left_over_.fill(0);
   begin(time, 0);
 }
 
@@ -299,12 +312,17 @@ RunState HeatDiffusion::state() const {
   state.time = time_;
   state.steps = steps_;
   store(mesh_.domain(), temperature_, "temperature", state);
+  store(mesh_.domain(), left_over_, "heat_left_over", state);
   if (history_) history_->add_to(state);
   return state;
 }
 
 void HeatDiffusion::resume(const RunState& state) {
   restore(mesh_.domain(), state, "temperature", temperature_);
+  if (state.arrays.contains("heat_left_over"))
+    restore(mesh_.domain(), state, "heat_left_over", left_over_);
+  else
+    left_over_.fill(0);
   begin(state.time, state.steps);
   history().resume_from(state);
 }
@@ -378,7 +396,8 @@ SolveReport HeatDiffusion::solve(Real per_step, Real implicit_weight,
     for_each(executor_, temperature_.range(),
              SoughtOnNode{per_step, implicit_weight, capacity, std::as_const(temperature_).view(),
                           std::as_const(previous_).view(), std::as_const(inflow_).view(),
-                          std::as_const(previous_inflow_).view(), held, sought_.view()});
+                          std::as_const(previous_inflow_).view(), std::as_const(left_over_).view(), held,
+                          sought_.view()});
     if (null_space != nullptr) null_space->make_consistent(sought_);
   };
 
@@ -473,6 +492,8 @@ SolveReport HeatDiffusion::advance(Real step, Real time, Real implicit_weight) {
   time_ = time;
   compute_inflow();
   compute_balance(per_step, implicit_weight);
+  for_each(executor_, left_over_.owned(),
+           LeftOverOnNode{step, load_.held().view(), std::as_const(supplied_).view(), left_over_.view()});
   return report;
 }
 
@@ -512,10 +533,12 @@ SolveReport HeatDiffusion::advance_in_halves(Real step, Real time) {
 }
 
 void HeatDiffusion::go_back(const Start& start, bool with_others) {
-  if (start.temperature.empty())
+  if (start.temperature.empty()) {
     copy(previous_, temperature_);
-  else
+  } else {
     temperature_.copy_from_host(start.temperature);
+    left_over_.fill(0);  // it was the first step
+  }
   time_ = start.time;
   balance_ = start.balance;
   if (!with_others) return;
@@ -540,6 +563,7 @@ SolveReport HeatDiffusion::solve_steady() {
   copy(temperature_, previous_);
   const SolveReport report = solve(0, 1, null_space.parts() > 0 ? &null_space : nullptr);
   null_space.match_means(volume_, previous_, temperature_);
+  left_over_.fill(0);
   compute_inflow();
   compute_balance(0, 1);
   return report;

@@ -121,7 +121,9 @@ class HeatDiffusion {
   PrimalCochain<Node> change_;                  // what a solve finds [K]
   DualCochain<Node> sought_;                    // what it is for [W]
   DualCochain<Node> diagonal_;                  // [W/K]
-  DualCochain<Node> supplied_;                  // what must be supplied at each node to hold it [W]
+  // What the steps so far should have stored at each node and, solves being inexact, have not [J].
+  DualCochain<Node> left_over_;
+  DualCochain<Node> supplied_;  // what must be supplied at each node to hold it [W]
 
   // At the present and the previous time [W]:
   std::vector<Real> patch_outflow_, previous_patch_outflow_;  // as load_ gives them

@@ -8,6 +8,7 @@
 #include "mesh/box.hpp"
 #include "mesh/cell_shapes.hpp"
 #include "physics/heat/heat_diffusion.hpp"
+#include "tests/mesh/side_by_side.hpp"
 #include "tests/physics/analytic_function.hpp"
 #include "tests/physics/heat/heat_setup.hpp"
 
@@ -110,6 +111,40 @@ TEST(HeatSolve, heats_a_film_whose_conduction_is_beyond_the_rounding_of_its_temp
     for (const Real t : heat.temperature().to_host())
       mean += (t - 300) / static_cast<Real>(heat.temperature().size());
     EXPECT_NEAR(mean, rise, 1e-3 * rise);
+  }
+}
+
+TEST(HeatSolve, what_a_heavy_body_lets_solves_leave_of_a_light_one_adds_up) {
+  // Metal with a steady flow of heat from left to right, beside insulated air that is heated: what a step
+  // warms the air by is less than the tolerance, of all that a uniform temperature lacks, leaves.
+  const RawMesh box = make_box(CellType::Quadrilateral, {4, 4, 0});
+  RawMesh raw = side_by_side(box, box, {2, 0, 0}, "air ");
+  raw.region_names.push_back("air");
+  for (std::size_t c = box.cell_types.size(); c < raw.cell_types.size(); ++c) raw.cell_region[c] = 1;
+  const Mesh mesh(raw);
+  for (const HeatScheme scheme : {HeatScheme::BackwardEuler, HeatScheme::CrankNicolson}) {
+    for (const Real step : {1e-2, 1e-3}) {
+      HeatSettings settings = settings_for(mesh, material(50, 1e6), Insulated{});
+      settings.materials[1] = material(0.025, 1000, constant(1000));
+      settings.scheme = scheme;
+      settings.solver.relative_tolerance = 1e-8;
+      set_boundary(settings, mesh, "left", FixedTemperature{constant(1300)});
+      set_boundary(settings, mesh, "right", FixedTemperature{constant(300)});
+      HeatDiffusion heat(Executor::serial(), mesh, settings);
+      heat.start(*analytic([](Vector3 x, Real) { return x.x < 1.5 ? 1300 - 1000 * x.x : 300; }), 0);
+      const int steps = 1000;
+      for (int k = 1; k <= steps; ++k) heat.advance_to(k * step);
+      const Real rise = steps * step;
+      Real mean = 0, volume = 0;
+      const std::vector<Real> temperature = heat.temperature().to_host();
+      for (std::size_t n = 0; n < temperature.size(); ++n) {
+        if (mesh.geometry().node_positions()[n].x < 1.5) continue;
+        mean += mesh.geometry().node_volumes()[n] * (temperature[n] - 300);
+        volume += mesh.geometry().node_volumes()[n];
+      }
+      // The tolerance times the heat of the metal over what the air stores for a kelvin.
+      EXPECT_NEAR(mean / volume, rise, 1e-8 * 1e6 * 500 / 1000) << step;
+    }
   }
 }
 
