@@ -37,6 +37,7 @@ class ExactFractionalStep final : public FractionalStep {
   void solve_mass(const DualCochain<Face>& r, PrimalCochain<Face>& flux, DualCochain<Cell>& p,
                   FlowStepReport& report) override;
   void forget() override;
+  Real quantum() const override { return quantum_; }
   void begin_step() override { quantum_before_ = quantum_; }
   void undo_step() override;
   void add_to(FlowState& state) const override;

@@ -93,14 +93,22 @@ std::vector<std::optional<Vector3>> values_where_there_are_any(const VectorFunct
   return found;
 }
 
-/// What the transposed gradient adds to the viscous force on the faces of walls, per unit of viscosity
-/// [m2/s], one per boundary face that the rank owns: by Stokes' theorem and D U = 0 the integral of -(grad
-/// u)ᵀ n over a face is that of u x dl around it. u at an edge is the mean over the wall's faces that meet
-/// there, of that which is given at the edge, or where that has no value, of the face's: exact for walls
-/// that move as rigid bodies, and whatever their velocity, the forces on a closed surface sum to zero.
-/// `velocity`: of all faces from the first boundary face on, at `time` [s].
+/// Where the velocity is given: null elsewhere, and where it is that of a rigid body, along the normal, or
+/// zero.
+const VectorFunction* given_velocity(const FlowBoundary& boundary) {
+  if (const Wall* wall = std::get_if<Wall>(&boundary)) return wall->rotation ? nullptr : wall->velocity.get();
+  if (const Inlet* inlet = std::get_if<Inlet>(&boundary)) return inlet->velocity.get();
+  return nullptr;
+}
+
+/// What the transposed gradient adds to the viscous force on the faces of walls, `with_inlets` on those of
+/// inlets, too, per unit of viscosity [m2/s], one per boundary face that the rank owns: by Stokes' theorem
+/// and D U = 0 the integral of -(grad u)ᵀ n over a face is that of u x dl around it. u at an edge is the mean
+/// over the faces of theirs that meet there, of that which is given at the edge, or where that has no value,
+/// of the face's: exact for walls that move as rigid bodies, and whatever their velocity, the forces on a
+/// closed surface sum to zero. `velocity`: of all faces from the first boundary face on, at `time` [s].
 std::vector<Vector3> transposed_gradient_forces(const Mesh& mesh, const FlowSettings& settings,
-                                                std::span<const Vector3> velocity,
+                                                bool with_inlets, std::span<const Vector3> velocity,
                                                 std::span<const Vector3> angular_velocity, Real time) {
   const Mesh& shown = mesh.unfolded();  // whose nodes have positions
   const Topology& topology = shown.topology();
@@ -121,9 +129,12 @@ std::vector<Vector3> transposed_gradient_forces(const Mesh& mesh, const FlowSett
   };
   std::vector<Meeting> at_edge(at(mesh.topology().edges().size()));
   const Range<Face> own = mesh.topology().boundary_faces();
-  const auto visit_walls = [&](const auto& visit) {
+  const auto visit_faces = [&](const auto& visit) {
     for (std::size_t p = 0; p < settings.boundaries.size(); ++p) {
-      if (!std::holds_alternative<Wall>(settings.boundaries[p])) continue;
+      const FlowBoundary& boundary = settings.boundaries[p];
+      if (!std::holds_alternative<Wall>(boundary) &&
+          !(with_inlets && std::holds_alternative<Inlet>(boundary)))
+        continue;
       for (const Id<Face> f : mesh.topology().faces_of_patch(p)) visit(f, mesh.unfolded_face(f), p);
     }
   };
@@ -131,20 +142,21 @@ std::vector<Vector3> transposed_gradient_forces(const Mesh& mesh, const FlowSett
     const auto [start, end] = ends(e);
     return plane ? start : (start + end) / 2;
   };
-  // At the edges of faces, one by one, where it varies along the wall; none where it has no value there.
+  // At the edges of faces, one by one, where it varies along them; none where it has no value there.
   std::vector<std::vector<std::optional<Vector3>>> given(settings.boundaries.size());
   for (std::size_t p = 0; p < given.size(); ++p) {
-    const Wall* wall = std::get_if<Wall>(&settings.boundaries[p]);
-    if (wall == nullptr || wall->rotation || !wall->velocity || !wall->velocity->depends_on_space()) continue;
+    const VectorFunction* function = given_velocity(settings.boundaries[p]);
+    if (function == nullptr || !function->depends_on_space()) continue;
+    if (!with_inlets && std::holds_alternative<Inlet>(settings.boundaries[p])) continue;
     std::vector<Vector3> points;
     for (const Id<Face> f : mesh.topology().faces_of_patch(p)) {
       for (const auto [e, sign] : topology.edges_of_face()[mesh.unfolded_face(f)])
         points.push_back(middle(e));
     }
-    given[p] = values_where_there_are_any(*wall->velocity, points, time);
+    given[p] = values_where_there_are_any(*function, points, time);
   }
   std::vector<std::size_t> visited(given.size(), 0);
-  visit_walls([&](Id<Face> f, Id<Face> shown_face, std::size_t p) {
+  visit_faces([&](Id<Face> f, Id<Face> shown_face, std::size_t p) {
     for (const auto [e, sign] : topology.edges_of_face()[shown_face]) {
       const Vector3 arm = middle(e) - centroids[at(shown_face.value())];
       Meeting& meeting = at_edge[at(joined_edge(mesh, f, e).value())];
@@ -155,7 +167,7 @@ std::vector<Vector3> transposed_gradient_forces(const Mesh& mesh, const FlowSett
     }
   });
   std::vector<Vector3> forces(at(own.size()), Vector3{});
-  visit_walls([&](Id<Face> f, Id<Face> shown_face, std::size_t) {
+  visit_faces([&](Id<Face> f, Id<Face> shown_face, std::size_t) {
     if (!own.contains(f)) return;
     for (const auto [e, sign] : topology.edges_of_face()[shown_face]) {
       const auto [start, end] = ends(e);
@@ -200,8 +212,8 @@ IncompressibleFlow::BoundaryForces FractionalStep::boundary_forces() const {
                              interpolated = values_at(interpolated_, boundaries_.cell_of_face());
   const std::vector<Real> flux = now_.flux.to_host(boundary);
   const auto areas = mesh_.geometry().face_areas().host();
-  const std::vector<Vector3> transposed =
-      transposed_gradient_forces(mesh_, settings_, velocity, boundaries_.angular_velocity(), now_.time);
+  const std::vector<Vector3> transposed = transposed_gradient_forces(
+      mesh_, settings_, false, velocity, boundaries_.angular_velocity(), now_.time);
   BoundaryForces forces;
   for (const Id<Face> f : boundary) {
     const std::size_t b = at(f.value() - boundary.first());
@@ -234,13 +246,13 @@ Real FractionalStep::energy_rate() const {
 Real FractionalStep::power_of_transposed_gradient() const {
   const auto moves = [](const FlowBoundary& boundary) {
     const Wall* wall = std::get_if<Wall>(&boundary);
-    return wall != nullptr && (wall->rotation || wall->velocity);
+    return std::holds_alternative<Inlet>(boundary) || (wall != nullptr && (wall->rotation || wall->velocity));
   };
   if (std::ranges::none_of(settings_.boundaries, moves)) return 0;
   const std::vector<Vector3> velocity = velocity_at_boundary();
   std::vector<Real> power;
-  for (const Vector3 force :
-       transposed_gradient_forces(mesh_, settings_, velocity, boundaries_.angular_velocity(), now_.time))
+  for (const Vector3 force : transposed_gradient_forces(mesh_, settings_, true, velocity,
+                                                        boundaries_.angular_velocity(), now_.time))
     power.push_back(dot(force, velocity[power.size()]));
   return settings_.viscosity * sum_of_terms(mesh_.domain().communicator(), power);
 }

@@ -83,6 +83,8 @@ class FractionalStep : public IncompressibleFlow {
   virtual void forget() {}
   /// What a step that fails has changed of the method's is to be as it was at its beginning; by all ranks
   /// together.
+  /// What fluxes are rounded to multiples of [m3/s]; 0: to nothing coarser than their precision.
+  virtual Real quantum() const { return 0; }
   virtual void begin_step() {}
   virtual void undo_step() {}
   /// What else the next step depends on.

@@ -331,6 +331,23 @@ TEST(ExactStep, midpoint_lets_as_much_through_as_is_given_in_every_step) {
   }
 }
 
+TEST(ExactStep, midpoint_ends_where_nothing_but_rounding_is_left_of_a_flow) {
+  const Mesh mesh(make_box(CellType::Quadrilateral, {8, 8, 0}));
+  FlowSettings settings = settings_with(mesh, Wall{});
+  settings.viscosity = 1;
+  settings.scheme = FlowScheme::Midpoint;
+  settings.streamfunction.relative_tolerance = 1e-12;
+  ExactFractionalStep flow(Executor::serial(), mesh, settings);
+  const Real start = flow.start(*steady_vector([](Vector3 x) {
+                           return Vector3{x.y - 0.5, 0.5 - x.x, 0};
+                         }),
+                                0)
+                         .kinetic_energy;
+  Real energy = start;
+  for (int k = 0; k < 150; ++k) energy = flow.advance(0.02).kinetic_energy;
+  EXPECT_LT(energy, 1e-20 * start);
+}
+
 TEST(ExactStep, finds_the_pressure_where_forces_end) {
   const Mesh mesh(make_box(CellType::Hexahedron, {3, 3, 3}));
   FlowSettings settings = settings_with(mesh, Wall{});

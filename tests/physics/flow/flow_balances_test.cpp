@@ -461,6 +461,28 @@ TEST(FlowBalances, energy_without_viscosity_drifts_at_the_order_of_the_scheme_an
   }
 }
 
+TEST(FlowBalances, dissipation_is_the_same_whether_walls_or_inlets_give_the_velocity) {
+  // It turns as a rigid body, and then is sheared besides: 2 nu e:e = nu over the unit square.
+  const Mesh mesh(make_box(CellType::Quadrilateral, {6, 6, 0}));
+  for (const Real shear : {0, 1}) {
+    const VectorFunctionPointer motion = steady_vector([shear](Vector3 x) {
+      return Vector3{(shear - 1) * x.y, x.x - 5, 0};
+    });
+    const FlowBoundary wall = Wall{motion, {}}, inlet = Inlet{motion, {}};
+    for (const auto& patches :
+         {std::vector<std::string>{}, {"right"}, {"left"}, {"left", "right", "top", "bottom"}}) {
+      FlowSettings settings = settings_with(mesh, wall);
+      settings.viscosity = 0.1;
+      for (const std::string& patch : patches) boundary_of(settings, mesh, patch) = inlet;
+      ExactFractionalStep flow(Executor::serial(), mesh, settings);
+      flow.start(*motion, 0);
+      const auto budget = flow.energy_budget();
+      EXPECT_NEAR(budget.dissipation, 0.1 * shear * shear, 1e-8) << patches.size() << " inlets";
+      EXPECT_NEAR(budget.residual(), 0, 1e-6);
+    }
+  }
+}
+
 TEST(FlowBalances, pressure_of_a_closed_domain_has_mean_zero_and_viscosity_only_slows) {
   const Mesh mesh(distorted_triangles(5));
   FlowSettings settings = settings_with(mesh, Wall{});
