@@ -91,6 +91,11 @@ class Run {
       keep_steps();
       end(RunStatus::Failed, files);
       throw;
+    } catch (const FileError&) {  // a file that can no longer be written; others may still be
+      if (ranks_.ranks() > 1) throw;
+      where_it_can_be_written([&] { keep_steps(); });
+      where_it_can_be_written([&] { end(RunStatus::Failed, files); });
+      throw;
     }
     if (simulation_.finished()) {
       if (steps_taken_ > 0) warn(simulation_.warnings());
@@ -334,6 +339,14 @@ class Run {
   /// After a step that failed: what the steps before it led to.
   void keep_steps() {
     if (!simulation_.one_result() && steps_taken_ > 0) checkpoint();
+  }
+
+  template <class Action>
+  static void where_it_can_be_written(const Action& action) {
+    try {
+      action();
+    } catch (const FileError&) {  // the first failure is the one to tell
+    }
   }
 
   void end(RunStatus status, const Files& files) {

@@ -426,9 +426,9 @@ void MeshNames::require_all_patches(std::span<const NamedReference> named, const
                                     std::string_view needs) const {
   for (const std::string& name : patches_) {
     if (is_meant(name, named, patches_)) continue;
-    diagnostics_.error(
-        case_file, fmt::format("the patch \"{0}\" of the mesh has no [boundary.{0}]; every patch needs {1}",
-                               name, needs));
+    diagnostics_.error(case_file,
+                       fmt::format("the patch {} of the mesh has no [boundary.{}]; every patch needs {}",
+                                   in_quotes(name), as_key(name), needs));
   }
 }
 
@@ -436,9 +436,9 @@ void MeshNames::require_all_regions(std::span<const NamedReference> named, const
                                     std::string_view needs) const {
   for (const std::string& name : regions_) {
     if (is_meant(name, named, regions_)) continue;
-    diagnostics_.error(
-        case_file, fmt::format("the region \"{0}\" of the mesh has no [material.{0}]; every region needs {1}",
-                               name, needs));
+    diagnostics_.error(case_file,
+                       fmt::format("the region {} of the mesh has no [material.{}]; every region needs {}",
+                                   in_quotes(name), as_key(name), needs));
   }
 }
 

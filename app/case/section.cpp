@@ -14,14 +14,6 @@ namespace curlew {
 
 namespace {
 
-/// A key as TOML wants it in a dotted name.
-std::string as_key(std::string_view key) {
-  const bool bare = !key.empty() && std::all_of(key.begin(), key.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
-  });
-  return bare ? shortened(key) : in_quotes(key);
-}
-
 std::string_view allowed_words(Allowed allowed) {
   switch (allowed) {
     case Allowed::Positive:
@@ -76,6 +68,13 @@ std::string found_words(const CaseNode& node) {
 }
 
 }  // namespace
+
+std::string as_key(std::string_view key) {
+  const bool bare = !key.empty() && std::all_of(key.begin(), key.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
+  });
+  return bare ? shortened(key) : in_quotes(key);
+}
 
 std::string Section::title() const {
   return name_.empty() ? "the case" : fmt::format("[{}]", name_);

@@ -35,6 +35,9 @@ struct NamedReference {
 struct CaseNode;
 class CaseFile;
 
+/// A key as TOML wants it in a dotted name: in quotes unless it is bare.
+std::string as_key(std::string_view key);
+
 /// One table of a case file. Getters report what is wrong to the file's Diagnostics and return nothing then,
 /// as they do for absent keys. The keys asked for are the valid ones of the table. A Section of an absent
 /// table has no keys, and complains about none missing: the absent table was reported, or is allowed. Valid

@@ -118,11 +118,18 @@ std::optional<std::string> damage_of(const std::filesystem::path& path, const Ch
     length += piece.length;
     checksum = add_to_checksum(checksum, piece);
   }
-  if (first && damage.empty() && stored != user_block_of(format, length, checksum)) {
-    std::string lines = stored.substr(0, stored.find('\0'));
-    std::ranges::replace(lines, '\n', ';');
-    damage = fmt::format("it is damaged: it should hold '{}' but has length {} and checksum {:08x}", lines,
-                         length, checksum);
+  if (first && damage.empty()) {
+    const std::string expected = user_block_of(format, length, checksum);
+    const auto text_of = [](const std::string& block) { return block.substr(0, block.find('\0')); };
+    std::string lines = text_of(stored);
+    if (stored != expected && lines == text_of(expected)) {
+      damage = fmt::format("it is damaged: of its first {} bytes some are not as they were written",
+                           stored.size());
+    } else if (stored != expected) {
+      std::ranges::replace(lines, '\n', ';');
+      damage = fmt::format("it is damaged: it should hold '{}' but has length {} and checksum {:08x}", lines,
+                           length, checksum);
+    }
   }
   std::vector<char> told(damage.begin(), damage.end());
   broadcast(ranks, told);

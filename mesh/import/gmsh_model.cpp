@@ -12,8 +12,10 @@
 #include <numeric>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 #include "kernels/error.hpp"
+#include "mesh/cell_shapes.hpp"
 #include "mesh/import/gmsh_session.hpp"
 
 namespace curlew {
@@ -199,6 +201,26 @@ Elements read_elements(const std::filesystem::path& file, int dimension, const G
   return elements;
 }
 
+/// Where an entity has elements of one shape and two orders Gmsh 4.8 gives those of one order alone.
+void require_all_cells(const std::filesystem::path& file, const std::vector<CellType>& read) {
+  for (const auto& [type, option] : {std::pair(CellType::Triangle, "Mesh.NbTriangles"),
+                                     {CellType::Quadrilateral, "Mesh.NbQuadrangles"},
+                                     {CellType::Tetrahedron, "Mesh.NbTetrahedra"},
+                                     {CellType::Hexahedron, "Mesh.NbHexahedra"},
+                                     {CellType::Prism, "Mesh.NbPrisms"},
+                                     {CellType::Pyramid, "Mesh.NbPyramids"}}) {
+    const auto count = std::ranges::count(read, type);
+    if (count == 0) continue;
+    double all = 0;
+    gmsh::option::getNumber(option, all);
+    if (static_cast<double>(count) < all)
+      fail_to_import(file,
+                     fmt::format("of its {:.0f} cells of type \"{}\" Gmsh reads {} alone, as they are of "
+                                 "several orders. Mesh it with elements of one order",
+                                 all, name(type), count));
+  }
+}
+
 /// For each element the first element with the same nodes, itself where it is the first. Elements are put
 /// into buckets by lowest node, so that the time is linear for meshes of bounded valence.
 std::vector<Index> first_with_same_nodes(const std::vector<std::int64_t>& start,
@@ -265,6 +287,7 @@ class Reader {
     const NodePlaces places(tags);
     Elements cells = read_elements(file_, mesh_.dimension, regions, places, false);
     Elements faces = read_elements(file_, mesh_.dimension - 1, patches, places, true);
+    if (file_.extension() != ".msh") require_all_cells(file_, cells.types);  // check_msh() has seen to those
     if (cells.second_order > 0)
       note(
           "{} cells are of second or higher order; only their corner nodes are used, so curved sides became "

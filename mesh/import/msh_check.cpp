@@ -16,6 +16,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -130,28 +131,39 @@ class MshCheck {
   }
 
   struct ElementType {
-    int dimension = 0, nodes = 0;
+    std::string name;
+    int dimension = 0, nodes = 0, corners = 0;
   };
   const ElementType& element_type(int type) {
     const auto [entry, fresh] = element_types_.try_emplace(type);
     if (fresh) {
-      std::string name;
-      int order = 0, corners = 0;
+      int order = 0;
       std::vector<double> coordinates;
-      gmsh::model::mesh::getElementProperties(type, name, entry->second.dimension, order, entry->second.nodes,
-                                              coordinates, corners);
+      gmsh::model::mesh::getElementProperties(type, entry->second.name, entry->second.dimension, order,
+                                              entry->second.nodes, coordinates, entry->second.corners);
       if (entry->second.nodes <= 0)
         fail(fmt::format("it has elements of type {}, which Gmsh does not know", type));
     }
     return entry->second;
   }
   std::uint64_t nodes_of_type(int type) { return static_cast<std::uint64_t>(element_type(type).nodes); }
+  void see_type(int type, std::int32_t entity) {
+    const ElementType& properties = element_type(type);
+    const auto [entry, fresh] =
+        type_of_shape_.try_emplace({properties.dimension, entity, properties.corners}, type);
+    if (entry->second != type)
+      fail(
+          fmt::format("entity {} of dimension {} has elements of the types \"{}\" and \"{}\", of which Gmsh "
+                      "reads the first alone. Mesh it with elements of one order",
+                      entity, properties.dimension, element_type(entry->second).name, properties.name));
+  }
 
   /// The tags of an element of format 2.2: its physical group, its entity, and others.
   void tags_of_22(int type, int count) {
     const std::int64_t group = count > 0 ? std::abs(std::int64_t{next<std::int32_t>()}) : 0;
     const std::int32_t entity = count > 1 ? next<std::int32_t>() : 0;
     for (int tag = 2; tag < count; ++tag) next<std::int32_t>();
+    see_type(type, entity);
     const auto [entry, fresh] = group_of_entity_.try_emplace({element_type(type).dimension, entity}, group);
     groups_cut_entities_ |= entry->second != group;
   }
@@ -258,8 +270,9 @@ class MshCheck {
     std::uint64_t seen = 0;
     for (std::uint64_t b = 0; b < blocks; ++b) {
       next<std::int32_t>();
-      next<std::int32_t>();
-      const std::uint64_t nodes = nodes_of_type(next<std::int32_t>());
+      const auto entity = next<std::int32_t>(), type = next<std::int32_t>();
+      see_type(type, entity);
+      const std::uint64_t nodes = nodes_of_type(type);
       const auto elements = next<std::uint64_t>();
       for (std::uint64_t e = 0; e < elements; ++e) {
         const auto tag = next<std::int64_t>();
@@ -278,6 +291,7 @@ class MshCheck {
   std::int64_t lowest_ = std::numeric_limits<std::int64_t>::max();
   std::int64_t highest_ = std::numeric_limits<std::int64_t>::min();
   std::map<int, ElementType> element_types_;
+  std::map<std::tuple<int, std::int32_t, int>, int> type_of_shape_;  ///< by dimension, entity and corners
   std::map<std::pair<int, std::int32_t>, std::int64_t> group_of_entity_;  ///< by dimension and tag
   bool groups_cut_entities_ = false;
 };

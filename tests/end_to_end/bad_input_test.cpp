@@ -206,17 +206,17 @@ TEST(FullDisk, names_file_and_cause_and_the_run_can_go_on_later) {
   EXPECT_TRUE(contents(folder / "out") == contents(folder / "whole"));
 }
 
+nlohmann::json summary_of(const OutputDirectory& folder) {
+  return nlohmann::json::parse(read_text(folder / "out/summary.json"));
+}
+
 TEST(FullDisk, leaves_no_summary_and_no_report_of_an_earlier_run) {
   const CaseFolder folder;
   ASSERT_EQ(folder.run({}).status, 0);
   const FullDisk full(1000);
   EXPECT_EQ(folder.run({}).status, 2);
-  for (const char* name : {"out/summary.json", "out/report.html"})
-    EXPECT_FALSE(std::filesystem::exists(folder / name)) << name;
-}
-
-nlohmann::json summary_of(const OutputDirectory& folder) {
-  return nlohmann::json::parse(read_text(folder / "out/summary.json"));
+  EXPECT_FALSE(std::filesystem::exists(folder / "out/report.html"));
+  EXPECT_EQ(summary_of(folder)["status"], "failed");  // it is short enough
 }
 
 /// Expects a summary with that status, whose reason is the only error of the run.
@@ -226,6 +226,15 @@ void expect_reason(const OutputDirectory& folder, const std::string& status, con
   ASSERT_TRUE(summary.contains("reason"));
   EXPECT_EQ("error: " + summary["reason"].get<std::string>() + "\n", outcome.error);
   EXPECT_THAT(read_text(folder / "out/report.html"), HasSubstr("<span class=\"" + status + "\">"));
+}
+
+TEST(BadInput, steps_before_a_file_that_cannot_be_written_are_kept) {
+  const CaseFolder folder;
+  std::filesystem::create_directories(folder / "out/fields/box_000008.hdf/in the way");
+  const Outcome outcome = folder.run({});
+  EXPECT_EQ(outcome.status, 2);
+  expect_reason(folder, "failed", outcome);
+  EXPECT_EQ(read_checkpoint(folder / "out/checkpoint_8.h5").step, 8);
 }
 
 TEST(Divergence, keeps_the_checkpoints_and_what_came_before) {

@@ -62,6 +62,21 @@ TEST_F(GmshImport, every_bad_mesh_gets_its_message) {
        "no finite coordinates"},
       {"duplicate.msh", msh22({}, triangle, {"1 2 2 0 1 1 2 3", "2 2 2 0 1 3 1 2"}),
        "two cells have the same nodes"},
+      {"orders.msh",
+       msh22({}, {"1 0 0 0", "2 1 0 0", "3 0 1 0", "4 1 1 0", "5 .5 .5 0", "6 1 .5 0", "7 .5 1 0"},
+             {"1 2 2 0 1 1 2 3", "2 9 2 0 1 2 4 3 6 7 5"}),
+       "of one order"},
+      {"orders_41.msh",
+       "$MeshFormat\n4.1 0 8\n$EndMeshFormat\n$Nodes\n1 7 1 7\n2 1 0 7\n1\n2\n3\n4\n5\n6\n7\n0 0 0\n1 0 0\n0 "
+       "1 "
+       "0\n1 1 0\n.5 .5 0\n1 .5 0\n.5 1 0\n$EndNodes\n"
+       "$Elements\n2 2 1 2\n2 1 2 1\n1 1 2 3\n2 1 9 1\n2 2 4 3 6 7 5\n$EndElements\n",
+       "of one order"},
+      {"orders.bdf",
+       "BEGIN BULK\nGRID,1,,0.,0.,0.\nGRID,2,,1.,0.,0.\nGRID,3,,0.,1.,0.\nGRID,4,,1.,1.,0.\n"
+       "GRID,5,,.5,.5,0.\nGRID,6,,1.,.5,0.\nGRID,7,,.5,1.,0.\nCTRIA3,1,1,1,2,3\nCTRIA6,2,1,2,4,3,6,7,5\n"
+       "ENDDATA\n",
+       "of one order"},
       {"tilted.msh", msh22({}, {"1 0 0 0", "2 1 0 0", "3 0 1 1"}, {"1 2 2 0 1 1 2 3"}), "plane z = constant"},
       {"upright.msh", msh22({}, {"1 0 0 0", "2 0 1 0", "3 0 1 1"}, {"1 2 2 0 1 1 2 3"}),
        "plane z = constant"},
