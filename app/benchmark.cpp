@@ -98,7 +98,7 @@ void time_flow_kernels(Benchmark& benchmark, const Mesh& mesh) {
     return std::make_shared<const FluxMass>(executor, mesh);
   };
   const auto viscous_form_on = [&](const Executor& executor) {
-    return std::make_shared<const ViscousForm>(executor, mesh, FaceStencil(t));
+    return std::make_shared<const ViscousForm>(executor, mesh);
   };
   const auto mass_bytes = [&](const FluxMass& mass) { return mass.matrix().bytes() + 2 * value * faces; };
   const auto viscous_bytes = [&](const ViscousForm& form) {

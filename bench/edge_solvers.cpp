@@ -217,7 +217,7 @@ void compare_on(const Mesh& mesh) {
   Circulation force(executor, topology.faces().size(), "force", "m2/s");
   force.copy_from_host(values);
 
-  const FluxMass mass(executor, mesh);
+  const FluxMass mass(executor, mesh, FaceStencil(mesh));
   const ViscousForm viscous(executor, mesh, mass.matrix().stencil());  // not in this system
   const FaceMatrix star_matrix = diagonal_star(mesh);
   const DiagonalStar star(executor, star_matrix.diagonal());

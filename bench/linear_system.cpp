@@ -179,7 +179,7 @@ void edges(const Mesh& mesh, const std::string& path) {
   const auto [edge_number, free_edges] = numbers(edge_is_free);
   const auto [node_number, free_nodes] = numbers(node_is_free);
 
-  const FluxMass mass(executor, mesh);
+  const FluxMass mass(executor, mesh, FaceStencil(mesh));
   const RotationMassCurl system(executor, mesh, mass, edge_is_free);
   const StreamVelocity like = stream_unknown(executor, mesh, 0);
   const Paired<StreamVelocity> image_like = stream_image(executor, mesh, 0);

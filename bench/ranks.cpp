@@ -160,7 +160,7 @@ int measure(CellType type, Index blocks) {
   contest.add("laplacian, exchange", [&] { exchange_ghosts(domain, p); });
 
   const FlowBoundaries boundaries(overlapping, mesh, walls(mesh));
-  const FluxMass mass(overlapping, mesh);
+  const FluxMass mass(overlapping, mesh, FaceStencil(mesh));
   const ViscousForm viscous_form(overlapping, mesh, mass.matrix().stencil());
   const MomentumMatrices matrices(overlapping, mesh, boundaries, mass, viscous_form);
   const MomentumSystem momentum(matrices, 1, 1);

@@ -7,6 +7,7 @@
 
 #include "kernels/vector3.hpp"
 #include "mesh/topology.hpp"
+#include "operators/gradient_jumps.hpp"
 #include "operators/operator.hpp"
 
 namespace curlew {
@@ -15,14 +16,22 @@ namespace curlew {
 struct FacePair;
 
 /// For every face the faces of its cells: itself, then the others in the order of the rows of cells_of_face()
-/// and faces_of_cell(), each once, so that the order does not depend on how a mesh is divided.
+/// and faces_of_cell(), each once, so that the order does not depend on how a mesh is divided. Where a cell
+/// of a face is tied to another one, the faces of that one follow.
 class FaceStencil {
  public:
   /// Throws InputError where there are more entries than an Index counts.
-  explicit FaceStencil(const Topology& topology);
+  explicit FaceStencil(const Topology& topology) : FaceStencil(topology, nullptr) {}
+  FaceStencil(const Topology& topology, const GradientJumps& jumps) : FaceStencil(topology, &jumps) {}
+  /// With all ties of the mesh.
+  explicit FaceStencil(const Mesh& mesh) : FaceStencil(mesh.topology(), GradientJumps(mesh)) {}
 
   /// Signs are +1 throughout.
   const IncidenceTable<Face, Face>& faces_of_face() const { return faces_of_face_; }
+  /// Whether rows of any rank reach beyond the cells of their faces: those of faces that need no ghosts
+  /// otherwise (Halo::interior()) may read some then, and those of ghosts about a rank's own edges lack
+  /// entries.
+  bool reaches_further() const { return reaches_further_; }
   /// Of triangles and quadrilaterals, tetrahedra, hexahedra: on the boundary, and inside.
   using Lengths = RowLengths<3, 5, 4, 7, 6, 11>;
   /// Calls `launch(range, rows)` as IncidenceTable::visit_parts does.
@@ -33,18 +42,27 @@ class FaceStencil {
   }
 
  private:
+  FaceStencil(const Topology& topology, const GradientJumps* jumps);
+
   IncidenceTable<Face, Face> faces_of_face_;
+  bool reaches_further_;
 };
 
-/// Sum over cells of dense matrices between the faces of each, assembled row by row on a FaceStencil. Applied
-/// in one pass without a division. The way from faces to cells and back reads areas and centroids twice and
-/// writes and reads fields on cells in between: more bytes, from triangles to hexahedra
-/// (docs/kernels.md).
+/// Sum over cells of dense matrices between the faces of each, and of what couples faces of tied cells,
+/// assembled row by row on a FaceStencil. Applied in one pass without a division. The way from faces to cells
+/// and back reads areas and centroids twice and writes and reads fields on cells in between: more bytes, from
+/// triangles to hexahedra (docs/kernels.md).
 class FaceMatrix {
  public:
   /// Sets `entries` to row k of cell c's matrix, one entry for each face in the cell's row of faces.
   using RowOfCell = std::function<void(Id<Cell> c, Index k, std::span<Real> entries)>;
-  FaceMatrix(FaceStencil stencil, const Topology& topology, const RowOfCell& row_of_cell);
+  /// Adds an entry to a row.
+  using Add = std::function<void(Id<Face> column, Real entry)>;
+  /// Adds to the row of face k of cell c what it has from the cell's ties.
+  using RowOfTies = std::function<void(Id<Cell> c, Index k, const Add& add)>;
+  /// `row_of_ties`: null where there are none.
+  FaceMatrix(FaceStencil stencil, const Topology& topology, const RowOfCell& row_of_cell,
+             const RowOfTies& row_of_ties = nullptr);
 
   const FaceStencil& stencil() const { return stencil_; }
   View<FacePair, const Real> entries(MemorySpace space) const {

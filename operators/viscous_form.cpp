@@ -65,14 +65,20 @@ std::vector<Real> weights_of_deviation(Index faces, const Arm& arm_of, const Are
 
 }  // namespace
 
-ViscousForm::ViscousForm(const Executor& executor, const Mesh& mesh, FaceStencil stencil)
+ViscousForm::ViscousForm(const Executor& executor, const Mesh& mesh, FaceStencil stencil,
+                         const GradientJumps& jumps)
     : executor_(executor),
       faces_of_cell_(mesh.topology().faces_of_cell()),
+      cells_of_face_(mesh.topology().cells_of_face()),
       geometry_(mesh.geometry()),
       dimension_(mesh.topology().dimension()),
       cell_types_(mesh.topology().cell_types()),
-      matrix_(std::move(stencil), mesh.topology(),
-              [&](Id<Cell> c, Index k, std::span<Real> entries) { set_row_of_cell(c, k, entries); }) {}
+      matrix_(
+          std::move(stencil), mesh.topology(),
+          [&](Id<Cell> c, Index k, std::span<Real> entries) { set_row_of_cell(c, k, entries); },
+          jumps.empty() ? FaceMatrix::RowOfTies()
+                        : [&](Id<Cell> c, Index k,
+                              const FaceMatrix::Add& add) { set_row_of_jumps(jumps, c, k, add); }) {}
 
 /// The same for each component: g is S/V for a unit velocity on a face.
 void ViscousForm::set_row_of_cell(Id<Cell> c, Index k, std::span<Real> entries) const {
@@ -94,6 +100,26 @@ void ViscousForm::set_row_of_cell(Id<Cell> c, Index k, std::span<Real> entries) 
   for (Index m = 0; m < faces.size(); ++m) {
     const Real factor = weight[at(m)] * deviation(m, k);
     for (Index j = 0; j < faces.size(); ++j) entries[at(j)] += factor * deviation(m, j);
+  }
+}
+
+Vector3 ViscousForm::gradient_of_face(Id<Cell> c, Index k) const {
+  const auto [f, sign] = faces_of_cell_[c][k];
+  return (sign / geometry_.cell_volumes()[at(c.value())]) * geometry_.face_areas()[at(f.value())];
+}
+
+/// Of the row of the tied face, which belongs to both cells, what comes from this one.
+void ViscousForm::set_row_of_jumps(const GradientJumps& jumps, Id<Cell> c, Index k,
+                                   const FaceMatrix::Add& add) const {
+  for (const auto [tie, outward] : faces_of_cell_[c]) {
+    if (!jumps.is_tied(tie)) continue;
+    const Vector3 weighted = jumps.weight(tie) * gradient_of_face(c, k);
+    for (const auto [cell, side] : cells_of_face_[tie]) {
+      const Real sign = cell == c ? 1 : -1;
+      const auto faces = faces_of_cell_[cell];
+      for (Index j = 0; j < faces.size(); ++j)
+        add(faces[j].id, sign * dot(weighted, gradient_of_face(cell, j)));
+    }
   }
 }
 

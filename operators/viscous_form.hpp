@@ -2,6 +2,7 @@
 #pragma once
 
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "mesh/mesh.hpp"
@@ -21,13 +22,15 @@ namespace curlew {
 ///
 /// Symmetric, positive semidefinite with uniform streams alone in its null space, exact for a linear velocity
 /// on cells with planar faces. The form is grad:grad: forces on walls from it are those of the full stress
-/// only up to the transposed gradient.
+/// only up to the transposed gradient. Flat cells that no box is add what GradientJumps says.
 class ViscousForm : public Operator<Field<Face, Vector3>, Field<Face, Vector3>> {
  public:
   /// Needs star-shaped cells, as FluxMass does.
-  ViscousForm(const Executor& executor, const Mesh& mesh, FaceStencil stencil);
-  ViscousForm(const Executor& executor, const Mesh& mesh)
-      : ViscousForm(executor, mesh, FaceStencil(mesh.topology())) {}
+  /// `jumps`: of the mesh; the stencil has to have its ties.
+  ViscousForm(const Executor& executor, const Mesh& mesh, FaceStencil stencil, const GradientJumps& jumps);
+  ViscousForm(const Executor& executor, const Mesh& mesh, FaceStencil stencil)
+      : ViscousForm(executor, mesh, std::move(stencil), GradientJumps(mesh)) {}
+  ViscousForm(const Executor& executor, const Mesh& mesh) : ViscousForm(executor, mesh, FaceStencil(mesh)) {}
 
   void apply(const Field<Face, Vector3>& velocity, Field<Face, Vector3>& force) const override;
   void apply_transpose(const Field<Face, Vector3>& velocity, Field<Face, Vector3>& force) const override {
@@ -36,14 +39,18 @@ class ViscousForm : public Operator<Field<Face, Vector3>, Field<Face, Vector3>> 
 
   /// Entries [m], the same for the three components of a face's velocity.
   const FaceMatrix& matrix() const { return matrix_; }
-  /// v . K_c v of one cell for face velocities v in the order of its row [m5/s3 per m2/s].
+  /// v . K_c v of one cell, without jumps, for face velocities v in the order of its row [m5/s3 per m2/s].
   Real energy_in_cell(Id<Cell> c, std::span<const Vector3> velocity) const;
 
  private:
   void set_row_of_cell(Id<Cell> c, Index k, std::span<Real> entries) const;
+  void set_row_of_jumps(const GradientJumps& jumps, Id<Cell> c, Index k, const FaceMatrix::Add& add) const;
+  /// S/V of face k of a cell: the gradient of a unit velocity there.
+  Vector3 gradient_of_face(Id<Cell> c, Index k) const;
 
   Executor executor_;
   IncidenceTable<Cell, Face> faces_of_cell_;
+  IncidenceTable<Face, Cell> cells_of_face_;
   Geometry geometry_;
   Real dimension_;
   std::vector<CellType> cell_types_;

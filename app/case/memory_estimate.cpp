@@ -112,7 +112,7 @@ std::size_t bytes_of(const FlowCase& settings, const Mesh& mesh, MemorySpace spa
 
   std::size_t tables = t.faces_of_cell().bytes() + t.cells_of_face().bytes();
   tables += t.faces_of_cell().bytes() + t.faces_of_cell().entries() * number;  // the pressure's matrix
-  const FaceStencil stencil(t);                                                // momentum's two matrices
+  const FaceStencil stencil(t, GradientJumps(mesh));                           // momentum's two matrices
   tables += bytes_of_matrix(stencil.faces_of_face(), 2 * (number + rounded_number), space);
   const bool inverts =
       settings.flow.momentum_preconditioning != Preconditioning::None && has_only_simplices(mesh);

@@ -289,12 +289,16 @@ Extent extent_if(bool needed, const Mesh& mesh) {
 
 Momentum::Momentum(const Executor& executor, const Mesh& mesh, const FlowSettings& settings,
                    const FlowBoundaries& boundaries, Real simplex_weight)
+    : Momentum(executor, mesh, settings, boundaries, simplex_weight, GradientJumps(mesh)) {}
+
+Momentum::Momentum(const Executor& executor, const Mesh& mesh, const FlowSettings& settings,
+                   const FlowBoundaries& boundaries, Real simplex_weight, const GradientJumps& jumps)
     : executor_(executor),
       mesh_(mesh),
       settings_(settings),
       boundaries_(boundaries),
-      mass_(executor, mesh, simplex_weight),
-      viscous_form_(executor, mesh, mass_.matrix().stencil()),
+      mass_(executor, mesh, FaceStencil(mesh.topology(), jumps), simplex_weight),
+      viscous_form_(executor, mesh, mass_.matrix().stencil(), jumps),
       integration_(executor, mesh),
       faces_of_cell_(mesh.topology().faces_of_cell()),
       cells_of_face_(mesh.topology().cells_of_face()),

@@ -107,6 +107,9 @@ class Momentum {
   void resume_from(const FlowState& state);
 
  private:
+  Momentum(const Executor& executor, const Mesh& mesh, const FlowSettings& settings,
+           const FlowBoundaries& boundaries, Real simplex_weight, const GradientJumps& jumps);
+
   void add_upwind_part(const PrimalCochain<Face>& flux, const FaceVelocity& velocity, FaceVelocity& force);
 
   Executor executor_;

@@ -32,11 +32,20 @@ template <class V, class Lengths, class Gather, class Launch>
 void MomentumMatrices::visit_stencil(const V& v, Lengths lengths, const Gather& gather,
                                      const Launch& launch) const {
   const MemorySpace space = executor_.space();
+  const auto launch_rows = [&](Range<Face> faces) {
+    mass_.stencil().visit_parts(
+        space, faces, [&](Range<Face> range, auto rows) { launch(range, rows, space); }, lengths);
+  };
+  if (mass_.stencil().reaches_further()) {
+    exchange_ghosts(mesh_.domain(), v);
+    gather(v.range());
+    launch_rows(v.owned());
+    return;
+  }
   Range<Face> arrived = v.owned();
   const auto launch_on = [&](Range<Face> faces) {
     gather(std::exchange(arrived, Range<Face>(v.owned().last(), v.size())));
-    mass_.stencil().visit_parts(
-        space, faces, [&](Range<Face> range, auto rows) { launch(range, rows, space); }, lengths);
+    launch_rows(faces);
   };
   launch_with_ghosts(mesh_.domain(), v.owned(), launch_on, v);
 }

@@ -20,9 +20,10 @@ namespace curlew {
 
 namespace {
 
-constexpr Index longest_row = 7;  // of the stencil, on tetrahedra
+constexpr Index longest_row = 7;  // of faces of a face's cells, on tetrahedra
 
-/// Row of G: one number for each entry of the face's row of the stencil, the first of them the diagonal.
+/// Row of G: one number for each face of the face's cells, with which its row of the stencil begins, the
+/// first of them the diagonal.
 using FactorRow = std::array<float, longest_row>;
 
 /// What the rows of G are made of, on the host.
@@ -32,6 +33,7 @@ class FactorRows {
       : halo_(mesh.domain().halo<Face>()),
         area_(mesh.geometry().face_areas(MemorySpace::Host)),
         stencil_(matrix.stencil().faces_of_face().view(MemorySpace::Host)),
+        cells_of_face_(mesh.topology().cells_of_face().view(MemorySpace::Host)),
         entries_(matrix.entries(MemorySpace::Host)),
         hold_(std::move(hold)),
         dimension_(mesh.topology().dimension()),
@@ -43,6 +45,8 @@ class FactorRows {
   }
 
   Incidence<Face, Face>::Row row(Id<Face> f) const { return stencil_[f]; }
+  /// How many entries of it are faces of the face's cells.
+  Index near(Id<Face> f) const { return (cells_of_face_[f].size() == 2 ? 2 : 1) * dimension_ + 1; }
   bool is_before(Id<Face> h, Id<Face> f) const { return halo_.global(h) < halo_.global(f); }
   /// At most so many entries before and after the diagonal.
   Index width() const { return dimension_ + 1; }
@@ -58,7 +62,7 @@ class FactorRows {
     if (is_held(f)) return values;
     std::array<Index, longest_row> places;
     Eigen::Index size = 0;
-    for (Index k = 1; k < row(f).size(); ++k)
+    for (Index k = 1; k < near(f); ++k)
       if (is_before(row(f)[k].id, f) && is_coupled(f, k)) places[at(size++)] = k;
     using Matrix = Eigen::Matrix<Real, Eigen::Dynamic, Eigen::Dynamic, 0, longest_row, longest_row>;
     using Column = Eigen::Matrix<Real, Eigen::Dynamic, 1, 0, longest_row, 1>;
@@ -120,16 +124,16 @@ class FactorRows {
   unsigned strongest(Id<Face> f, bool before) const {
     if (is_held(f)) return 0;
     std::array<Real, longest_row> strength{};
-    for (Index k = 1; k < row(f).size(); ++k) {
+    for (Index k = 1; k < near(f); ++k) {
       const Id<Face> h = row(f)[k].id;
       if (is_held(h) || is_before(h, f) != before) continue;
       const Real alignment = trace(f, f, h);
       if (alignment > least_alignment) strength[at(k)] = std::abs(entry(f, h)) * alignment;
     }
     unsigned places = 0;
-    for (Index k = 1; k < row(f).size(); ++k) {
+    for (Index k = 1; k < near(f); ++k) {
       Index stronger = 0;  // of equal ones the first
-      for (Index other = 1; other < row(f).size(); ++other)
+      for (Index other = 1; other < near(f); ++other)
         stronger +=
             strength[at(other)] > strength[at(k)] || (other < k && strength[at(other)] == strength[at(k)]);
       if (strength[at(k)] > 0 && stronger < width()) places |= 1u << k;
@@ -148,6 +152,7 @@ class FactorRows {
   const Halo<Face>& halo_;
   View<Face, const Vector3> area_;
   Incidence<Face, Face> stencil_;
+  Incidence<Face, Cell> cells_of_face_;
   View<FacePair, const Real> entries_;
   std::vector<FaceHold> hold_;
   int dimension_;
@@ -204,7 +209,7 @@ TangentialApproximateInverse::TangentialApproximateInverse(const MomentumMatrice
       const auto row = rows.row(face);
       std::size_t entry = f * width;
       starts[f + 1] = static_cast<Index>(entry + width);
-      for (Index k = 1; k < row.size(); ++k) {
+      for (Index k = 1; k < rows.near(face); ++k) {
         const Id<Face> h = row[k].id;
         if (rows.is_before(h, face) != lower) continue;
         const float g = lower ? value[face][at(k)] : value[h][at(rows.place_in(rows.row(h), face))];

@@ -182,7 +182,7 @@ StreamMatrices::Faces<Real>& StreamMatrices::faces<Real>() const {
 }
 
 /// Ghosts of velocities and circulations are found here, not brought: the rank has the cells on both sides of
-/// all faces about its own edges, with all their faces.
+/// all faces about its own edges, with all their faces. Circulations are brought where rows reach further.
 template <class T>
 void StreamSystem::apply_to(const StreamVectors<T>& x, Paired<StreamVectors<T>>& y,
                             BinnedSum* product) const {
@@ -217,7 +217,10 @@ void StreamSystem::apply_to(const StreamVectors<T>& x, Paired<StreamVectors<T>>&
     m.mass().stencil().visit_parts(space, faces, launch, LengthsIn<T>{});
   };
   set_force(velocity.owned(), product != nullptr ? &sum : nullptr);
-  set_force(Range<Face>(velocity.owned().last(), velocity.size()), nullptr);
+  if (m.mass().stencil().reaches_further())
+    exchange_ghosts(m.mesh().domain(), circulation);
+  else
+    set_force(Range<Face>(velocity.owned().last(), velocity.size()), nullptr);
   if (product != nullptr) sum.finish();
   set_rotation(circulation, y.stream, y.loop);
 }
@@ -259,13 +262,16 @@ void StreamSystem::set_residual(const StreamVelocity& x, Paired<StreamVelocity>&
   for_each(m.executor(), change.range(),
            ChangedOnFace{m.area(), sources_->velocity.view(), x.velocity.view(), sources_->flux.view(),
                          std::as_const(change).view(), m.gathered().view()});
-  m.mass().stencil().visit_parts(space, change.range(), [&](Range<Face> range, auto rows) {
-    for_each(m.executor(), range,
-             ResidualOnFace<decltype(rows)>{rows, m.mass().entries(space), m.viscous_form().entries(space),
-                                            mass_factor_, viscous_factor_, m.hold(), m.area(),
-                                            sources_->circulation.view(), std::as_const(m.gathered()).view(),
-                                            matrices_.circulation_.view(), r.velocity.view()});
-  });
+  const bool brings = m.mass().stencil().reaches_further();
+  m.mass().stencil().visit_parts(
+      space, brings ? change.owned() : change.range(), [&](Range<Face> range, auto rows) {
+        for_each(m.executor(), range,
+                 ResidualOnFace<decltype(rows)>{
+                     rows, m.mass().entries(space), m.viscous_form().entries(space), mass_factor_,
+                     viscous_factor_, m.hold(), m.area(), sources_->circulation.view(),
+                     std::as_const(m.gathered()).view(), matrices_.circulation_.view(), r.velocity.view()});
+      });
+  if (brings) exchange_ghosts(m.mesh().domain(), matrices_.circulation_);
   set_rotation(matrices_.circulation_, r.stream, r.loop);
   add_given(r.loop);
 }

@@ -384,7 +384,7 @@ class AuxiliarySpace::Implementation {
 
   /// Runs `kernel(e, (R F C x)_e)` for the rank's own edges; what it returns is added to `sum`, null for
   /// nothing. Rows of F are whole for those: the rank has the cells on both sides of them with all their
-  /// faces.
+  /// faces. Circulations of ghosts are brought where rows reach further.
   template <class Kernel>
   void visit_product(const Kernel& kernel, detail::SumInParts* sum = nullptr) {
     const MemorySpace space = executor_.space();
@@ -392,11 +392,14 @@ class AuxiliarySpace::Implementation {
       curl_.rows().visit(wanted, std::as_const(x_).view(), FluxOnFace{flux_.view()});
     };
     launch_with_ghosts(mesh_.domain(), flux_.range(), curl, x_);
-    mass_.stencil().visit_parts(space, flux_.range(), [&](Range<Face> range, auto rows) {
+    const bool brings = mass_.stencil().reaches_further();
+    const Range<Face> wanted = brings ? flux_.owned() : flux_.range();
+    mass_.stencil().visit_parts(space, wanted, [&](Range<Face> range, auto rows) {
       for_each(executor_, range,
                CirculationOnFace<decltype(rows)>{rows, entries(), std::as_const(flux_).view(),
                                                  circulation_.view()});
     });
+    if (brings) exchange_ghosts(mesh_.domain(), circulation_);
     curl_.columns().visit(x_.owned(), std::as_const(circulation_).view(), kernel, sum);
   }
 

@@ -125,7 +125,10 @@ TEST(FlowStability, flat_cells_do_not_turn_the_pressure_against_the_velocity) {
                                             {CellType::Quadrilateral, 30, 10},
                                             {CellType::Quadrilateral, 100, 100},
                                             {CellType::Hexahedron, 15, 10},
-                                            {CellType::Prism, 15, 10}}) {
+                                            {CellType::Prism, 15, 10},
+                                            {CellType::Triangle, 30, 10},
+                                            {CellType::Tetrahedron, 15, 10},
+                                            {CellType::Pyramid, 15, 10}}) {
     const Mesh mesh(make_box(type, {8, 8, 2}, {aspect, 1, aspect * 2 / 8}));
     FlowSettings settings = settings_with(mesh, Wall{});
     settings.viscosity = 1;

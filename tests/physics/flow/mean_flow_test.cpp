@@ -48,6 +48,28 @@ TEST(MeanFlowHeld, a_held_mean_flow_is_exact_in_every_step_and_its_force_is_the_
   }
 }
 
+TEST(MeanFlowHeld, takes_poiseuilles_force_on_cells_as_long_as_the_channel_is_wide) {
+  for (const CellType type : {CellType::Triangle, CellType::Quadrilateral, CellType::Tetrahedron,
+                              CellType::Pyramid, CellType::Prism, CellType::Hexahedron}) {
+    const bool plane = is_planar(type);
+    const Mesh box(plane ? make_box(type, {3, 8, 0}, {3, 1, 0}) : make_box(type, {3, 3, 8}, {3, 3, 1}));
+    std::vector<PeriodicPair> pairs{{"left", "right"}};
+    if (!plane) pairs.push_back({"bottom", "top"});
+    const Mesh mesh = make_periodic(box, pairs).mesh;
+    FlowSettings settings = settings_with(mesh, Wall{});
+    settings.viscosity = 0.1;
+    settings.convection = ConvectionScheme::None;
+    settings.scheme = FlowScheme::Euler;
+    settings.mean_flow = MeanFlow{{1, 0, 0}, 0.7};
+    ExactFractionalStep flow(Executor::serial(), mesh, settings);
+    flow.start(*uniform_vector({0.7, 0, 0}), 0);
+    for (int k = 0; k < 5; ++k) flow.advance(1e3);
+    const Real share = flow.mean_flow_force() / (12 * 0.1 * 0.7);
+    EXPECT_LT(share, 1) << name(type);
+    EXPECT_GT(share, type == CellType::Prism ? 0.92 : 0.95) << name(type);
+  }
+}
+
 TEST(MeanFlowHeld, the_force_that_holds_a_mean_flow_converges_to_poiseuilles) {
   Real error[2];
   for (const int level : {0, 1}) {

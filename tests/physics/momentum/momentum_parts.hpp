@@ -17,7 +17,7 @@ struct MomentumParts {
   MomentumParts(const Mesh& on, const FlowSettings& settings, const Executor& executor = Executor::serial())
       : mesh(on),
         boundaries(executor, mesh, settings),
-        mass(executor, mesh, 2),
+        mass(executor, mesh, FaceStencil(mesh), 2),
         viscous(executor, mesh, mass.matrix().stencil()),
         matrices(executor, mesh, boundaries, mass, viscous),
         like(executor, mesh.topology().faces().size(), "face vectors", "1") {}

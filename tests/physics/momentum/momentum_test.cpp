@@ -285,7 +285,7 @@ TEST_P(MomentumOnShelf, convection_is_the_formula_with_dense_matrices) {
 
 TEST_P(MomentumOnShelf, a_solve_refers_to_the_norm_of_what_is_given_to_it) {
   const Real a = 3, b = 0.2;
-  const FaceStencil stencil(mesh_.topology());
+  const FaceStencil stencil(mesh_);
   const FluxMass mass(Executor::serial(), mesh_, stencil, simplex_weight);
   const ViscousForm viscous_form(Executor::serial(), mesh_, stencil);
   visit_benches([&](int number, MomentumBench& bench) {
@@ -317,7 +317,7 @@ TEST_P(MomentumOnShelf, a_solve_refers_to_the_norm_of_what_is_given_to_it) {
 
 TEST_P(MomentumOnShelf, what_products_in_single_precision_are_wrong_by_is_foreseen) {
   const Real a = 3, b = 0.2;
-  const FaceStencil stencil(mesh_.topology());
+  const FaceStencil stencil(mesh_);
   const FluxMass mass(Executor::serial(), mesh_, stencil, simplex_weight);
   const ViscousForm viscous_form(Executor::serial(), mesh_, stencil);
   visit_benches([&](int number, MomentumBench& bench) {

@@ -169,7 +169,7 @@ struct Bench {
   }
   Mesh mesh;
   std::vector<std::uint8_t> free;
-  FluxMass mass{Executor::serial(), mesh};
+  FluxMass mass{Executor::serial(), mesh, FaceStencil(mesh)};
   ViscousForm viscous{Executor::serial(), mesh, mass.matrix().stencil()};
 };
 

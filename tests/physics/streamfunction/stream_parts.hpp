@@ -36,7 +36,7 @@ struct OnBackend {
       : executor(backend),
         settings(settings_on(mesh)),
         boundaries(executor, mesh, settings),
-        mass(executor, mesh),
+        mass(executor, mesh, FaceStencil(mesh)),
         viscous_form(executor, mesh),
         loops(GatheredDualTree(mesh, given_faces(boundaries)).harmonic_fluxes()),
         curl(executor, mesh, loops),
