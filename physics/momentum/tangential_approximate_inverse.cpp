@@ -34,6 +34,8 @@ class FactorRows {
         area_(mesh.geometry().face_areas(MemorySpace::Host)),
         stencil_(matrix.stencil().faces_of_face().view(MemorySpace::Host)),
         cells_of_face_(mesh.topology().cells_of_face().view(MemorySpace::Host)),
+        faces_of_cell_(mesh.topology().faces_of_cell().view(MemorySpace::Host)),
+        reaches_further_(matrix.stencil().reaches_further()),
         entries_(matrix.entries(MemorySpace::Host)),
         hold_(std::move(hold)),
         dimension_(mesh.topology().dimension()),
@@ -45,8 +47,14 @@ class FactorRows {
   }
 
   Incidence<Face, Face>::Row row(Id<Face> f) const { return stencil_[f]; }
-  /// How many entries of it are faces of the face's cells.
-  Index near(Id<Face> f) const { return (cells_of_face_[f].size() == 2 ? 2 : 1) * dimension_ + 1; }
+  /// How many entries of it are faces of the face's cells, which may have more than one in common where a
+  /// periodic mesh is narrow.
+  Index near(Id<Face> f) const {
+    if (!reaches_further_) return row(f).size();
+    Index count = 1;
+    while (count < row(f).size() && is_near(row(f)[count].id, f)) ++count;
+    return count;
+  }
   bool is_before(Id<Face> h, Id<Face> f) const { return halo_.global(h) < halo_.global(f); }
   /// At most so many entries before and after the diagonal.
   Index width() const { return dimension_ + 1; }
@@ -101,6 +109,13 @@ class FactorRows {
   /// Least square of the cosine between tangents in the plane, below which two faces count as not coupled.
   static constexpr Real least_alignment = 1e-4;
 
+  bool is_near(Id<Face> g, Id<Face> f) const {
+    for (const auto [c, side] : cells_of_face_[f]) {
+      for (const auto [h, sign] : faces_of_cell_[c])
+        if (h == g) return true;
+    }
+    return false;
+  }
   bool is_held(Id<Face> f) const { return hold_[at(f.value())] == FaceHold::All; }
   Vector3 normal(Id<Face> f) const { return area_[f] / norm(area_[f]); }
   /// K_hk.
@@ -153,6 +168,8 @@ class FactorRows {
   View<Face, const Vector3> area_;
   Incidence<Face, Face> stencil_;
   Incidence<Face, Cell> cells_of_face_;
+  Incidence<Cell, Face> faces_of_cell_;
+  bool reaches_further_;
   View<FacePair, const Real> entries_;
   std::vector<FaceHold> hold_;
   int dimension_;

@@ -13,6 +13,7 @@
 #include "tests/dense_algebra.hpp"
 #include "tests/kernels/backends.hpp"
 #include "tests/mesh/shelf.hpp"
+#include "tests/operators/dense_gradient_jumps.hpp"
 
 namespace curlew {
 namespace {
@@ -50,8 +51,7 @@ Eigen::MatrixXd form_of_one_component(const Mesh& mesh) {
   const Topology& t = mesh.topology();
   const Geometry& g = mesh.geometry();
   const int d = t.dimension();
-  const Index faces = t.faces().size();
-  Eigen::MatrixXd total = Eigen::MatrixXd::Zero(faces, faces);
+  Eigen::MatrixXd total = dense_gradient_jumps(mesh);
   for (const Id<Cell> c : t.cells()) {
     const auto row = t.faces_of_cell()[c];
     const Index n = row.size();

@@ -6,6 +6,7 @@
 #include "mesh/box.hpp"
 #include "mesh/cell_shapes.hpp"
 #include "tests/dense_algebra.hpp"
+#include "tests/operators/dense_gradient_jumps.hpp"
 
 namespace curlew {
 
@@ -99,6 +100,13 @@ FlowMatrices::FlowMatrices(const Mesh& mesh, Real weight_of_simplices, bool with
         for (int a = 0; with_viscous && a < d; ++a)
           viscous(d * f + a, d * row[j].id.value() + a) += local_viscous(i, j);
       }
+    }
+  }
+  if (!with_viscous) return;
+  const MatrixXd jumps = dense_gradient_jumps(mesh);
+  for (Index f = 0; f < jumps.rows(); ++f) {
+    for (Index e = 0; e < jumps.cols(); ++e) {
+      for (int a = 0; a < d; ++a) viscous(d * f + a, d * e + a) += jumps(f, e);
     }
   }
 }
