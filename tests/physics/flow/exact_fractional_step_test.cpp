@@ -102,7 +102,7 @@ TEST_P(ExactOnShelf, no_cell_has_any_net_outflow_at_any_tolerance_in_any_scheme)
         flow.start(*uniform_vector({}), 0);
         EXPECT_EQ(largest_outflow(mesh, flow.flux().to_host()), 0) << name << " at the start";
         for (int k = 0; k < 3; ++k) {
-          const FlowStepReport report = flow.advance(0.005);
+          const FlowStepReport report = flow.advance(std::min(0.005, flow.longest_viscous_step()));
           EXPECT_EQ(largest_outflow(mesh, flow.flux().to_host()), 0) << name << ", tolerance " << tolerance;
           EXPECT_EQ(report.divergence_max, 0);
           if (mesh.topology().cells().size() <= 16) continue;  // too few for anything to move
