@@ -109,20 +109,14 @@ TEST(ExactFlowOnRanks, has_the_bits_of_one_rank_where_a_force_holds_the_mean_flo
 }
 
 TEST(ExactFlowOnRanks, has_the_bits_of_one_rank_where_flat_cells_are_tied_to_their_neighbours) {
-  for (const CellType type :
-       {CellType::Triangle, CellType::Tetrahedron, CellType::Pyramid, CellType::Prism}) {
+  for (const CellType type : {CellType::Triangle, CellType::Prism, CellType::Tetrahedron}) {
     const RawMesh raw =
-        is_planar(type) ? make_box(type, {7, 6, 0}, {21, 1, 0}) : make_box(type, {4, 3, 3}, {12, 9, 1});
+        is_planar(type) ? make_box(type, {7, 6, 0}, {21, 1, 0}) : make_box(type, {3, 2, 2}, {12, 8, 1});
     Partition partition{all_ranks()->ranks(), {}};
     for (std::size_t c = 0; c < raw.cell_types.size(); ++c)
       partition.part_of_cell.push_back(static_cast<Index>((c * 7 + c / 5) % at(partition.parts)));
-    for (const Parted& mesh : {divided(raw), divided(raw, partition)}) {
-      FlowSettings whole = channel(mesh.whole), part = channel(mesh.part);
-      for (const Real viscosity : {0.01, 20.}) {
-        whole.viscosity = part.viscosity = viscosity;
-        expect_same_run<ExactFractionalStep>(mesh, whole, part, *swirl, 2);
-      }
-    }
+    const Parted mesh = divided(raw, partition);
+    expect_same_run<ExactFractionalStep>(mesh, channel(mesh.whole), channel(mesh.part), *swirl, 1);
   }
 }
 
