@@ -66,7 +66,7 @@ FaceMatrix::FaceMatrix(FaceStencil stencil, const Topology& topology, const RowO
   parallel_for(at(topology.faces().size()), [&](std::size_t i) {
     const Id<Face> f(static_cast<Index>(i));
     const auto row = stencil_of[f];
-    const Add add = [&](Id<Face> column, Real entry) {
+    const auto add = [&](Id<Face> column, Real entry) {
       Index place = 0;
       while (row[place].id != column) ++place;
       entries[at(stencil_of.start(f) + place)] += entry;

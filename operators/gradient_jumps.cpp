@@ -35,6 +35,11 @@ bool may_tie(const Topology& topology, Id<Face> f) {
   return true;
 }
 
+/// Each face of a box lies opposite another one: it ties nothing.
+bool is_box(CellType type) {
+  return type == CellType::Quadrilateral || type == CellType::Hexahedron;
+}
+
 /// T of a cell.
 template <int d>
 Tensor3 weight_of(const Mesh& mesh, Id<Cell> c) {
@@ -90,8 +95,15 @@ GradientJumps::GradientJumps(const Mesh& mesh) {
   Field<Cell, Tensor3> of_cell(host, mesh.domain().extent<Cell>(), "weight of jumps", "m3");
   parallel_for(at(of_cell.owned().size()), [&](std::size_t i) {
     const Id<Cell> c(static_cast<Index>(i));
+    if (is_box(topology.cell_type(c))) return;
     of_cell.view()[c] = topology.dimension() == 2 ? weight_of<2>(mesh, c) : weight_of<3>(mesh, c);
   });
+  const auto are_any = [&](const auto& weights) {
+    const auto view = std::as_const(weights).view();
+    const bool none = std::all_of(view.data(), view.data() + weights.size(), is_zero);
+    return mesh.domain().communicator().maximum(none ? 0 : 1) > 0;
+  };
+  if (!are_any(of_cell)) return;
   exchange_ghosts(mesh.domain(), of_cell);
   Field<Cell, Tensor3> in_layer = alike(of_cell);
   parallel_for(at(of_cell.owned().size()), [&](std::size_t i) {
@@ -99,6 +111,7 @@ GradientJumps::GradientJumps(const Mesh& mesh) {
     const View<Cell, const Tensor3> weight = std::as_const(of_cell).view();
     if (is_among_flat_cells(topology, weight, c)) in_layer.view()[c] = weight[c];
   });
+  if (!are_any(in_layer)) return;
   exchange_ghosts(mesh.domain(), in_layer);
   // Only a face's owner is sure to have both of its cells.
   Field<Face, Tensor3> of_face(host, mesh.domain().extent<Face>(), "weight of jumps", "m3");
@@ -112,9 +125,7 @@ GradientJumps::GradientJumps(const Mesh& mesh) {
     of_face.view()[f] += second;
   });
   exchange_ghosts(mesh.domain(), of_face);
-  weight_ = of_face.to_host();
-  const bool none = std::ranges::all_of(weight_, is_zero);
-  if (mesh.domain().communicator().maximum(none ? 0 : 1) == 0) weight_ = {};
+  if (are_any(of_face)) weight_ = of_face.to_host();
 }
 
 bool GradientJumps::is_tied(Id<Face> f) const {

@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "mesh/box.hpp"
+#include "mesh/cell_shapes.hpp"
 #include "physics/flow/centroid_velocity.hpp"
 #include "physics/flow/flow_fields.hpp"
 #include "physics/flow/incompressible_flow.hpp"
@@ -21,6 +23,19 @@ namespace curlew {
 template <class T>
 bool same_bits(const T& a, const T& b) {
   return std::memcmp(&a, &b, sizeof a) == 0;
+}
+
+/// Flat cells that are tied (GradientJumps), dealt out.
+inline Parted tied_cells(CellType type) {
+  const RawMesh raw =
+      is_planar(type) ? make_box(type, {7, 6, 0}, {21, 1, 0}) : make_box(type, {3, 2, 2}, {12, 8, 1});
+  return divided(raw, dealt_out(Mesh(raw)));
+}
+
+/// Some of them beside so many other cells that there are ranks with these alone.
+inline Parted tied_cells_beside_others() {
+  return divided(side_by_side(make_box(CellType::Triangle, {7, 6, 0}, {21, 1, 0}),
+                              make_box(CellType::Quadrilateral, {20, 20, 0}), {0, 3, 0}, "other "));
 }
 
 /// How many values of a rank differ in any bit from those of the whole mesh.
@@ -110,7 +125,8 @@ inline FlowSettings quick_settings(const Mesh& mesh, const FlowBoundary& boundar
 /// A closed box under a turning force, one side of which slides along.
 inline FlowSettings cavity(const Mesh& mesh) {
   const bool plane = mesh.topology().dimension() == 2;
-  FlowSettings settings = quick_settings(mesh, Wall{});
+  const FlowBoundary wall = Wall{};  // named, as GCC 12 warns of it otherwise
+  FlowSettings settings = quick_settings(mesh, wall);
   settings.body_force = steady_vector([plane](Vector3 x) {
     return Vector3{std::sin(2 * x.y) + x.z, std::cos(3 * x.x), plane ? 0 : x.x * x.y};
   });

@@ -112,29 +112,19 @@ TEST(FlowOnRanks, has_the_bits_of_one_rank_where_viscosity_reaches_everywhere) {
 /// Cells dealt out one by one: every rank is everyone's neighbour.
 TEST(FlowOnRanks, has_the_bits_of_one_rank_where_flat_cells_are_tied_to_their_neighbours) {
   for (const CellType type : {CellType::Triangle, CellType::Prism, CellType::Tetrahedron}) {
-    const RawMesh raw =
-        is_planar(type) ? make_box(type, {7, 6, 0}, {21, 1, 0}) : make_box(type, {3, 2, 2}, {12, 8, 1});
-    Partition partition{all_ranks()->ranks(), {}};
-    for (std::size_t c = 0; c < raw.cell_types.size(); ++c)
-      partition.part_of_cell.push_back(static_cast<Index>((c * 7 + c / 5) % at(partition.parts)));
-    const Parted mesh = divided(raw, partition);
+    const Parted mesh = tied_cells(type);
     expect_same_run<ClassicalFractionalStep>(mesh, channel(mesh.whole), channel(mesh.part), *swirl, 1);
   }
 }
 
 TEST(FlowOnRanks, has_the_bits_of_one_rank_where_some_have_no_tied_cells) {
-  const Parted mesh =
-      divided(side_by_side(make_box(CellType::Triangle, {7, 6, 0}, {21, 1, 0}),
-                           make_box(CellType::Quadrilateral, {20, 20, 0}), {0, 3, 0}, "other "));
+  const Parted mesh = tied_cells_beside_others();
   expect_same_run<ClassicalFractionalStep>(mesh, cavity(mesh.whole), cavity(mesh.part), *swirl, 2);
 }
 
 TEST(FlowOnRanks, has_the_bits_of_one_rank_on_the_worst_partition) {
   const RawMesh raw = distorted_box(CellType::Tetrahedron, {3, 3, 3});
-  Partition partition{all_ranks()->ranks(), {}};
-  for (Index c = 0; c < Mesh(raw).topology().cells().size(); ++c)
-    partition.part_of_cell.push_back((c * 7 + c / 5) % partition.parts);
-  const Parted mesh = divided(raw, partition);
+  const Parted mesh = divided(raw, dealt_out(Mesh(raw)));
   expect_same_run<ClassicalFractionalStep>(mesh, channel(mesh.whole), channel(mesh.part), *swirl, 2);
 }
 

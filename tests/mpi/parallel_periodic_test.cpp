@@ -24,14 +24,6 @@ Mesh joined(const PeriodicBox& box) {
   return make_periodic(Mesh(box.raw()), box.pairs()).mesh;
 }
 
-/// Cells dealt out one by one: every rank is everyone's neighbour.
-Partition dealt_out(const Mesh& mesh) {
-  Partition partition{all_ranks()->ranks(), {}};
-  for (Index c = 0; c < mesh.topology().cells().size(); ++c)
-    partition.part_of_cell.push_back((c * 7 + c / 5) % partition.parts);
-  return partition;
-}
-
 /// All cells on the last two ranks, most of them on the last.
 Partition crowded(const Mesh& mesh) {
   Partition partition{all_ranks()->ranks(), {}};
@@ -44,7 +36,8 @@ Partition crowded(const Mesh& mesh) {
 /// Driven along the periodic directions, by walls that slide, a force that turns, and one that holds the mean
 /// flow.
 FlowSettings driven(const Mesh& mesh, bool held) {
-  FlowSettings settings = quick_settings(mesh, Wall{});
+  const FlowBoundary wall = Wall{};  // named, as GCC 12 warns of it otherwise
+  FlowSettings settings = quick_settings(mesh, wall);
   const bool plane = mesh.topology().dimension() == 2;
   settings.body_force = steady_vector([plane](Vector3 x) {
     return Vector3{std::sin(std::numbers::pi * x.y), std::cos(2 * std::numbers::pi * x.x), plane ? 0 : 0.3};
