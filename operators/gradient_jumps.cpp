@@ -14,7 +14,7 @@ namespace curlew {
 namespace {
 
 /// The square of the ratio of extents above which a cell is flat, and what counts for how much it is so.
-constexpr Real flat = 9, share = 0.3;
+constexpr Real flat_ratio = 9, weight_of_jumps = 0.3;
 
 template <class Row>
 bool have_common_node(const Row& a, const Row& b) {
@@ -52,15 +52,15 @@ Tensor3 weight_of(const Mesh& mesh, Id<Cell> c) {
     const Eigen::Matrix<Real, d, 1> r = Eigen::Vector3d(arm.x, arm.y, arm.z).head<d>();
     extents += sign * dot(arm, geometry.face_areas()[at(f.value())]) * r * r.transpose();
   }
-  // No principal values of which one is `flat` times another have a larger product for their sum.
-  const Real mean = extents.trace() / d, most = 4 * flat / ((1 + flat) * (1 + flat));
+  // No principal values of which one is `flat_ratio` times another have a larger product for their sum.
+  const Real mean = extents.trace() / d, most = 4 * flat_ratio / ((1 + flat_ratio) * (1 + flat_ratio));
   if (extents.determinant() > 1.001 * most * std::pow(mean, d)) return {};
   const Eigen::SelfAdjointEigenSolver<Eigen::Matrix<Real, d, d>> principal(extents);
   const Eigen::Matrix<Real, d, 1> squares = principal.eigenvalues();
-  const Real scale = share * geometry.cell_volumes()[at(c.value())] / faces.size();
+  const Real scale = weight_of_jumps * geometry.cell_volumes()[at(c.value())] / faces.size();
   Tensor3 weight{};
   for (int i = 1; i < d; ++i) {
-    const Real excess = squares(i) / squares(0) - flat;
+    const Real excess = squares(i) / squares(0) - flat_ratio;
     if (excess <= 0) continue;
     Eigen::Vector3d along = Eigen::Vector3d::Zero();
     along.head<d>() = principal.eigenvectors().col(i);

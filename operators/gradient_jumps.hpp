@@ -10,7 +10,7 @@ namespace curlew {
 
 /// What ViscousForm takes for jumps of the velocity's gradient between two flat cells a and b:
 ///   sum_f P_f (g_a - g_b) : (g_a - g_b),  P_f = T_a + T_b,
-///   T = (V / n) share sum_i max(0, l_i / l_1 - flat) e_i e_iᵀ,
+///   T = 0.3 (V / n) sum_i max(0, l_i / l_1 - 9) e_i e_iᵀ,
 /// n being how many faces a cell has, e_i and l_i, l_1 the least, the principal directions of sum_f w_f r_f
 /// r_fᵀ: the squares of a cell's extents. In the manner of Burman & Hansbo (CMAME 193, 2004), but the
 /// stronger the flatter cells are, and only along their long sides. Linear velocities have no jumps.
