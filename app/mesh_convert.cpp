@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include <iostream>
+#include <string>
+#include <vector>
 
 #include "app/commands.hpp"
 #include "app/files/mesh_file.hpp"
@@ -12,6 +14,14 @@
 
 namespace curlew {
 
+namespace {
+
+void tell(const std::vector<std::string>& notes) {
+  for (const std::string& note : notes) std::cout << "note: " << note << '\n';
+}
+
+}  // namespace
+
 int mesh_convert(const MeshConvertOptions& options) {
   const std::string extension = options.output.extension().string();
   if (extension != ".h5" && extension != ".hdf") {
@@ -21,7 +31,6 @@ int mesh_convert(const MeshConvertOptions& options) {
                     options.output.string(), extension));
   }
   const RawMesh raw = read_raw_mesh(options.mesh);
-  for (const std::string& note : raw.notes) std::cout << "note: " << note << '\n';
   if (options.parts) {
     if (extension != ".h5") {
       throw InputError(
@@ -33,14 +42,17 @@ int mesh_convert(const MeshConvertOptions& options) {
                                    counted(std::ssize(raw.cell_types), "cell")));
     }
     const Mesh mesh(raw, options.mesh.order);
+    tell(mesh.notes());
     const StoredPartition stored{make_partition(mesh.topology(), static_cast<Index>(*options.parts)),
                                  options.mesh.order};
     write_mesh_file(options.output, raw, mesh, stored);
     std::cout << description(assess(mesh.topology(), stored.partition)) << '\n';
   } else if (extension == ".h5") {
+    tell(raw.notes);
     write_mesh_file(options.output, raw);
   } else {
     const Mesh mesh(raw, CellOrder::AsRead);  // its cells are oriented
+    tell(mesh.notes());
     const std::span<const Index> regions = mesh.topology().region_of_cell().host();
     const std::vector<double> region(regions.begin(), regions.end());
     const std::vector<FieldView> cell_fields{{"region", std::span<const double>(region)}};

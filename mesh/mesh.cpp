@@ -8,9 +8,11 @@
 #include <numeric>
 #include <utility>
 
+#include "kernels/counted.hpp"
 #include "kernels/error.hpp"
 #include "kernels/parallel.hpp"
 #include "mesh/cell_shapes.hpp"
+#include "mesh/contacts.hpp"
 #include "mesh/import/face_matching.hpp"
 #include "mesh/where.hpp"
 
@@ -494,6 +496,18 @@ Mesh::Mesh(Built built)
     : topology_(built.builder.take_parts()),
       geometry_(topology_, built.builder.take_positions()),
       domain_(std::make_shared<const Domain>(topology_)),
-      notes_(built.builder.take_notes()) {}
+      notes_(built.builder.take_notes()) {
+  const std::vector<Id<Face>> touching = faces_in_contact(*this);
+  if (touching.empty()) return;
+  const Id<Face> first = touching.front();
+  const auto patch =
+      std::ranges::find_if(topology_.patches(), [&](const Patch& p) { return p.faces.contains(first); });
+  notes_.push_back(
+      fmt::format("Behind {}, the first one of patch \"{}\" at {}, there are cells that it is not connected "
+                  "to: nothing passes there. If bodies ought to be one, join them in the geometry (in Gmsh "
+                  "BooleanFragments or Coherence), or nodes that coincide (Coherence Mesh).",
+                  counted(std::ssize(touching), "boundary face"), patch->name,
+                  where(geometry_.face_centroids()[at(first.value())])));
+}
 
 }  // namespace curlew

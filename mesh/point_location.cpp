@@ -80,6 +80,15 @@ bool contains(Vector3 low, Vector3 high, Vector3 x) {
   return low.x <= x.x && x.x <= high.x && low.y <= x.y && x.y <= high.y && low.z <= x.z && x.z <= high.z;
 }
 
+std::vector<Id<Cell>> owned_cells_in_order(const Mesh& mesh) {
+  std::vector<Id<Cell>> cells;
+  for (Index k = 0; k < mesh.topology().cells().size(); ++k) {
+    const Id<Cell> c = mesh.topology().cell_in_order(k);
+    if (mesh.domain().halo<Cell>().owned().contains(c)) cells.push_back(c);
+  }
+  return cells;
+}
+
 }  // namespace
 
 Real NodeInterpolation::operator()(std::span<const Real> values) const {
@@ -88,19 +97,16 @@ Real NodeInterpolation::operator()(std::span<const Real> values) const {
   return sum;
 }
 
-PointLocator::PointLocator(const Mesh& mesh)
-    : mesh_(mesh),
-      cells_searched_(mesh.domain().halo<Cell>().owned()),
-      box_(bounding_box_of_rank(mesh)),
-      whole_(bounding_box(mesh)) {
+PointLocator::PointLocator(const Mesh& mesh) : PointLocator(mesh, owned_cells_in_order(mesh)) {}
+
+PointLocator::PointLocator(const Mesh& mesh, std::span<const Id<Cell>> cells)
+    : mesh_(mesh), box_(bounding_box_of_rank(mesh)), whole_(bounding_box(mesh)) {
   tolerance_ = relative_tolerance * norm(whole_.high - whole_.low);
-  const std::size_t entries = choose_bins();
+  const std::size_t entries = choose_bins(cells);
 
   starts_.assign(number_of({counts_[0] - 1, counts_[1] - 1, counts_[2] - 1}) + 2, 0);
   const auto visit_bins = [&](const auto& visit) {
-    for (Index k = 0; k < mesh.topology().cells().size(); ++k) {
-      const Id<Cell> c = mesh.topology().cell_in_order(k);
-      if (!cells_searched_.contains(c)) continue;
+    for (const Id<Cell> c : cells) {
       const auto [first, last] = bins_of(c);
       for (Index z = first[2]; z <= last[2]; ++z)
         for (Index y = first[1]; y <= last[1]; ++y)
@@ -109,32 +115,32 @@ PointLocator::PointLocator(const Mesh& mesh)
   };
   visit_bins([&](std::size_t bin, Id<Cell>) { ++starts_[bin + 1]; });
   for (std::size_t bin = 1; bin < starts_.size(); ++bin) starts_[bin] += starts_[bin - 1];
-  cells_.resize(entries);
+  cells_.resize(entries, Id<Cell>(0));
   std::vector<std::size_t> next(starts_.begin(), starts_.end() - 1);
-  visit_bins([&](std::size_t bin, Id<Cell> c) { cells_[next[bin]++] = c.value(); });
+  visit_bins([&](std::size_t bin, Id<Cell> c) { cells_[next[bin]++] = c; });
 }
 
-std::size_t PointLocator::choose_bins() {
-  const std::size_t cells = at(cells_searched_.size());
-  if (cells == 0) return 0;
+std::size_t PointLocator::choose_bins(std::span<const Id<Cell>> cells) {
+  if (cells.empty()) return 0;
   const int dimension = mesh_.topology().dimension();
   const Vector3 size = box_.high - box_.low;
   const Real measure = dimension == 2 ? size.x * size.y : size.x * size.y * size.z;
-  bin_width_ = std::pow(measure * cells_per_bin / static_cast<Real>(cells), Real(1) / dimension);
-  std::vector<std::size_t> bins_of_cell(cells);
+  bin_width_ = std::pow(measure * cells_per_bin / static_cast<Real>(cells.size()), Real(1) / dimension);
+  std::vector<std::size_t> bins_of_cell(cells.size());
   for (;; bin_width_ *= 2) {
     const auto count = [&](Real length) {
       return static_cast<Index>(std::clamp(std::ceil(length / bin_width_), Real(1), Real(1 << 20)));
     };
     counts_ = {count(size.x), count(size.y), count(size.z)};
-    parallel_for(cells, [&](std::size_t c) {
-      const auto [first, last] = bins_of(Id<Cell>(static_cast<Index>(c)));
+    parallel_for(cells.size(), [&](std::size_t c) {
+      const auto [first, last] = bins_of(cells[c]);
       bins_of_cell[c] = at(last[0] - first[0] + 1) * at(last[1] - first[1] + 1) * at(last[2] - first[2] + 1);
     });
     std::size_t entries = 0;
     for (const std::size_t bins : bins_of_cell) entries += bins;
     const std::size_t bins = at(counts_[0]) * at(counts_[1]) * at(counts_[2]);
-    if (entries <= most_bins_per_cell * cells && bins <= most_bins_per_cell * cells) return entries;
+    if (entries <= most_bins_per_cell * cells.size() && bins <= most_bins_per_cell * cells.size())
+      return entries;
   }
 }
 
@@ -170,7 +176,7 @@ std::optional<NodeInterpolation> PointLocator::locate(Vector3 point) const {
   if (!contains(box_.low - margin, box_.high + margin, point)) return std::nullopt;
   const std::size_t bin = number_of(bin_of(point));
   for (std::size_t k = starts_[bin]; k < starts_[bin + 1]; ++k) {
-    if (auto found = locate_in(Id<Cell>(cells_[k]), point)) return found;
+    if (auto found = locate_in(cells_[k], point)) return found;
   }
   return std::nullopt;
 }

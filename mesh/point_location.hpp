@@ -43,6 +43,8 @@ class PointLocator {
   /// By all ranks together. Throws Error on a periodic mesh, which has no node positions: search the mesh
   /// that it was made of.
   explicit PointLocator(const Mesh& mesh);
+  /// Searches no other cells than these; of several that share a point the first one is found.
+  PointLocator(const Mesh& mesh, std::span<const Id<Cell>> cells);
 
   const Mesh& mesh() const { return mesh_; }
   /// Corners of the bounding box of the whole mesh [m].
@@ -67,17 +69,16 @@ class PointLocator {
     return (at(bin[2]) * at(counts_[1]) + at(bin[1])) * at(counts_[0]) + at(bin[0]);
   }
   /// Sets the bins' width and counts and gives back how many pairs of bin and cell there are.
-  std::size_t choose_bins();
+  std::size_t choose_bins(std::span<const Id<Cell>> cells);
   std::optional<NodeInterpolation> locate_in(Id<Cell> c, Vector3 point) const;
 
   const Mesh& mesh_;
-  Range<Cell> cells_searched_;       // those that the rank owns
   BoundingBox box_, whole_;          // of the rank's nodes, of all
   Real tolerance_ = 0;               // [m]
   Real bin_width_ = 0;               // [m]
   Bin counts_{1, 1, 1};              // bins in each direction
   std::vector<std::size_t> starts_;  // bins + 1 offsets into cells_
-  std::vector<Index> cells_;         // ascending within a bin
+  std::vector<Id<Cell>> cells_;      // within a bin in the order of the search
 };
 
 }  // namespace curlew
