@@ -13,8 +13,9 @@ namespace curlew {
 
 namespace {
 
-/// The square of the ratio of extents above which a cell is flat, and what counts for how much it is so.
-constexpr Real flat_ratio = 9, weight_of_jumps = 0.3;
+/// The square of the ratio of extents above which a cell is flat, up to which it counts how much, and for
+/// what.
+constexpr Real flat_ratio = 9, flattest_ratio = 29, weight_of_jumps = 0.3;
 
 template <class Row>
 bool have_common_node(const Row& a, const Row& b) {
@@ -60,7 +61,7 @@ Tensor3 weight_of(const Mesh& mesh, Id<Cell> c) {
   const Real scale = weight_of_jumps * geometry.cell_volumes()[at(c.value())] / faces.size();
   Tensor3 weight{};
   for (int i = 1; i < d; ++i) {
-    const Real excess = squares(i) / squares(0) - flat_ratio;
+    const Real excess = std::min(squares(i) / squares(0), flattest_ratio) - flat_ratio;
     if (excess <= 0) continue;
     Eigen::Vector3d along = Eigen::Vector3d::Zero();
     along.head<d>() = principal.eigenvectors().col(i);

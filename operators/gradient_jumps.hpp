@@ -10,10 +10,11 @@ namespace curlew {
 
 /// What ViscousForm takes for jumps of the velocity's gradient between two flat cells a and b:
 ///   sum_f P_f (g_a - g_b) : (g_a - g_b),  P_f = T_a + T_b,
-///   T = 0.3 (V / n) sum_i max(0, l_i / l_1 - 9) e_i e_iᵀ,
+///   T = 0.3 (V / n) sum_i clamp(l_i / l_1 - 9, 0, 20) e_i e_iᵀ,
 /// n being how many faces a cell has, e_i and l_i, l_1 the least, the principal directions of sum_f w_f r_f
-/// r_fᵀ: the squares of a cell's extents. In the manner of Burman & Hansbo (CMAME 193, 2004), but the
-/// stronger the flatter cells are, and only along their long sides. Linear velocities have no jumps.
+/// r_fᵀ: the squares of a cell's extents. In the manner of Burman & Hansbo (CMAME 193, 2004), but for flat
+/// cells alone and along their long sides. Bounded, since smooth velocities have jumps too where they change
+/// along the cells or follow a curved wall: those would be held the more the thinner cells are.
 ///
 /// Without it the velocities of a flat cell's faces may change along its long sides from one cell to the next
 /// at no more cost than a change along them has, though the layers beside resist: a flow along triangles,

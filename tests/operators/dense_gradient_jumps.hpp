@@ -48,7 +48,8 @@ inline Eigen::MatrixXd dense_gradient_jumps(const Mesh& mesh) {
       of_velocities.col(f.value()) = Eigen::Vector3d(s.x, s.y, s.z).head(d) / volume;
     }
     const Eigen::SelfAdjointEigenSolver<MatrixXd> principal(squares);
-    Eigen::VectorXd excess = (principal.eigenvalues().array() / principal.eigenvalues()(0) - 9).cwiseMax(0);
+    Eigen::VectorXd excess =
+        (principal.eigenvalues().array() / principal.eigenvalues()(0) - 9).cwiseMax(0).cwiseMin(20);
     flat.push_back(excess.maxCoeff() > 0);
     excess *= 0.3 * volume / t.faces_of_cell()[c].size();
     weight.push_back(principal.eigenvectors() * excess.asDiagonal() * principal.eigenvectors().transpose());

@@ -66,7 +66,7 @@ TEST(MeanFlowHeld, takes_poiseuilles_force_on_cells_as_long_as_the_channel_is_wi
     for (int k = 0; k < 5; ++k) flow.advance(1e3);
     const Real share = flow.mean_flow_force() / (12 * 0.1 * 0.7);
     EXPECT_LT(share, 1) << name(type);
-    EXPECT_GT(share, type == CellType::Prism ? 0.92 : 0.95) << name(type);
+    EXPECT_GT(share, 0.82) << name(type);
   }
 }
 
