@@ -502,12 +502,12 @@ Mesh::Mesh(Built built)
   const Id<Face> first = touching.front();
   const auto patch =
       std::ranges::find_if(topology_.patches(), [&](const Patch& p) { return p.faces.contains(first); });
-  notes_.push_back(
-      fmt::format("Behind {}, the first one of patch \"{}\" at {}, there are cells that it is not connected "
-                  "to: nothing passes there. If bodies ought to be one, join them in the geometry (in Gmsh "
-                  "BooleanFragments or Coherence), or nodes that coincide (Coherence Mesh).",
-                  counted(std::ssize(touching), "boundary face"), patch->name,
-                  where(geometry_.face_centroids()[at(first.value())])));
+  notes_.push_back(fmt::format(
+      "Behind {}, the first one of patch \"{}\" at {}, there are cells that they are not "
+      "connected to: nothing passes there. If bodies ought to be one, join them in the geometry (in Gmsh "
+      "BooleanFragments or Coherence), or nodes that coincide (Coherence Mesh).",
+      counted(std::ssize(touching), "boundary face"), patch->name,
+      where(geometry_.face_centroids()[at(first.value())])));
 }
 
 }  // namespace curlew
