@@ -19,6 +19,7 @@
 #include <string>
 #include <utility>
 
+#include "cell_system.hpp"
 #include "edge_system.hpp"
 #include "kernels/vector_kernels.hpp"
 #include "mesh/box.hpp"
@@ -96,34 +97,17 @@ void report(Index unknowns, std::size_t entries, const std::string& precondition
 
 void poisson(const Mesh& mesh, const std::string& path) {
   const Executor executor = Executor::openmp(omp_get_max_threads());
-  const Topology& topology = mesh.topology();
-  const Geometry& geometry = mesh.geometry();
-  std::vector<Real> coefficient;  // area over distance
-  for (const Id<Face> f : topology.faces()) {
-    const Vector3 area = geometry.face_areas()[at(f.value())];
-    coefficient.push_back(dot(area, area) / dot(geometry.dual_edge(topology, f), area));
-  }
-  const CellLaplacian laplacian(executor, topology, coefficient);
+  const CellLaplacian laplacian(executor, mesh.topology(), two_point_coefficients(mesh));
   const SymmetricMatrix matrix = laplacian.matrix();
   const Index n = matrix.rows();
 
   PrimalCochain<Cell> b(executor, n, "source", "m3/s");
-  const auto volumes = geometry.cell_volumes().host();
+  const auto volumes = mesh.geometry().cell_volumes().host();
   const std::vector<Real> source(volumes.begin(), volumes.end());
   b.copy_from_host(source);
   DualCochain<Cell> x(executor, n, "solution", "m2/s");
 
-  SparseRows rows;  // diagonal first
-  for (Index c = 0; c < n; ++c) {
-    rows.columns.push_back(c);
-    rows.values.push_back(matrix.diagonal[at(c)]);
-    for (Index k = matrix.off_diagonal.starts[at(c)]; k < matrix.off_diagonal.starts[at(c) + 1]; ++k) {
-      if (matrix.off_diagonal.values[at(k)] == 0) continue;
-      rows.columns.push_back(matrix.off_diagonal.columns[at(k)]);
-      rows.values.push_back(matrix.off_diagonal.values[at(k)]);
-    }
-    rows.starts.push_back(static_cast<Index>(rows.columns.size()));
-  }
+  const SparseRows rows = with_diagonal(matrix);
   if (!path.empty()) {
     SystemFile file(path);
     file.write(rows, n);

@@ -20,6 +20,11 @@ std::span<const LocalFace> local_faces(CellType type);
 /// Name for messages and reports: "triangle", "hexahedron", …
 const char* name(CellType type);
 
+/// Whether each face lies opposite another one.
+constexpr bool is_box(CellType type) {
+  return type == CellType::Quadrilateral || type == CellType::Hexahedron;
+}
+
 /// True for triangles and tetrahedra.
 constexpr bool is_simplex(CellType type) {
   return type == CellType::Triangle || type == CellType::Tetrahedron;

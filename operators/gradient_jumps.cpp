@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "kernels/parallel.hpp"
+#include "mesh/cell_shapes.hpp"
 #include "mesh/parallel/exchange.hpp"
 
 namespace curlew {
@@ -34,11 +35,6 @@ bool may_tie(const Topology& topology, Id<Face> f) {
       if (!have_common_node(topology.nodes_of_face()[f], topology.nodes_of_face()[g])) return false;
   }
   return true;
-}
-
-/// Each face of a box lies opposite another one: it ties nothing.
-bool is_box(CellType type) {
-  return type == CellType::Quadrilateral || type == CellType::Hexahedron;
 }
 
 /// T of a cell.
@@ -96,7 +92,7 @@ GradientJumps::GradientJumps(const Mesh& mesh) {
   Field<Cell, Tensor3> of_cell(host, mesh.domain().extent<Cell>(), "weight of jumps", "m3");
   parallel_for(at(of_cell.owned().size()), [&](std::size_t i) {
     const Id<Cell> c(static_cast<Index>(i));
-    if (is_box(topology.cell_type(c))) return;
+    if (is_box(topology.cell_type(c))) return;  // whose faces tie nothing
     of_cell.view()[c] = topology.dimension() == 2 ? weight_of<2>(mesh, c) : weight_of<3>(mesh, c);
   });
   const auto are_any = [&](const auto& weights) {

@@ -1,20 +1,32 @@
 // Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
 #include "operators/interpolation.hpp"
 
+#include <type_traits>
+
 #include "kernels/for_each.hpp"
 
 namespace curlew {
 
 namespace {
 
-template <class Rows>
+/// Calls `launch` with whether there is to be a division by volumes, known when kernels are compiled: a load
+/// that waits for that to be decided comes too late.
+template <class Launch>
+void launch_for(bool per_volume, const Launch& launch) {
+  if (per_volume) {
+    launch(std::true_type{});
+  } else {
+    launch(std::false_type{});
+  }
+}
+
+template <class Rows, bool per_volume>
 struct FluxMomentOnCell {
   Rows faces_of;
   View<Face, const Real> flux;              // integral of u.n over the face [m3/s]
   FaceCentroidsOfCells face_centroid;       // [m]
   View<Cell, const Vector3> cell_centroid;  // [m]
   View<Cell, const Real> volume;            // [m3]
-  bool per_volume;
   View<Cell, Vector3> v;
   CURLEW_HOST_DEVICE void operator()(Id<Cell> c) const {
     const Vector3 centre = cell_centroid[c];
@@ -24,14 +36,13 @@ struct FluxMomentOnCell {
   }
 };
 
-template <class Rows>
+template <class Rows, bool per_volume>
 struct PathIntegralOnFace {
   Rows cells_of;
   View<Cell, const Vector3> v;
   FaceCentroidsOfCells face_centroid;       // [m]
   View<Cell, const Vector3> cell_centroid;  // [m]
   View<Cell, const Real> volume;            // [m3]
-  bool per_volume;
   View<Face, Real> integral;
   CURLEW_HOST_DEVICE void operator()(Id<Face> f) const {
     Real sum = 0;
@@ -51,10 +62,12 @@ void ReconstructionTables::gather_on_cells(const PrimalCochain<Face>& flux, bool
   require_fits(v, cells(), executor_);
   const MemorySpace space = executor_.space();
   faces_of_cell_.visit_parts(space, [&](Range<Cell> range, auto rows) {
-    for_each(executor_, range,
-             FluxMomentOnCell<decltype(rows)>{rows, flux.view(), geometry_.face_centroids_of_cells(space),
-                                              geometry_.cell_centroids(space), geometry_.cell_volumes(space),
-                                              per_volume, v.view()});
+    launch_for(per_volume, [&](auto divided) {
+      for_each(executor_, range,
+               FluxMomentOnCell<decltype(rows), divided>{
+                   rows, flux.view(), geometry_.face_centroids_of_cells(space),
+                   geometry_.cell_centroids(space), geometry_.cell_volumes(space), v.view()});
+    });
   });
 }
 
@@ -64,10 +77,12 @@ void ReconstructionTables::gather_on_faces(const Field<Cell, Vector3>& v, bool p
   require_fits(c, faces(), executor_);
   const MemorySpace space = executor_.space();
   cells_of_face_.visit_parts(space, [&](Range<Face> range, auto rows) {
-    for_each(executor_, range,
-             PathIntegralOnFace<decltype(rows)>{rows, v.view(), geometry_.face_centroids_of_cells(space),
-                                                geometry_.cell_centroids(space),
-                                                geometry_.cell_volumes(space), per_volume, c.view()});
+    launch_for(per_volume, [&](auto divided) {
+      for_each(executor_, range,
+               PathIntegralOnFace<decltype(rows), divided>{
+                   rows, v.view(), geometry_.face_centroids_of_cells(space), geometry_.cell_centroids(space),
+                   geometry_.cell_volumes(space), c.view()});
+    });
   });
 }
 

@@ -19,6 +19,11 @@ CURLEW_HOST_DEVICE T signed_sum(const Rows& rows, View<From, const T> x, Id<To> 
   return sum;
 }
 
+template <class From, class To, class T>
+CURLEW_HOST_DEVICE T signed_sum(const FilledIncidence<From, To>& rows, View<To, const T> x, Id<From> i) {
+  return rows.sum(x, i);
+}
+
 namespace detail {
 
 template <class Rows, class From, class To, class T, class Body>
@@ -44,15 +49,21 @@ void SignedSums<From, To>::visit(Range<From> wanted, View<To, const T> x, const 
   using detail::Chunk;
   constexpr bool has_terms = !std::is_void_v<std::invoke_result_t<Body, Id<From>, T>>;
   table_.visit_parts(executor_.space(), wanted, [&]<class Rows>(Range<From> part, const Rows& rows) {
-    const auto by_table = [&](Range<From> range) {
+    const auto run = [&]<class Layout>(Range<From> range, const Layout& layout) {
       if (range.empty()) return;
-      const detail::SignedSumOnEntity<Rows, From, To, T, Body> kernel{rows, x, body};
+      const detail::SignedSumOnEntity<Layout, From, To, T, Body> kernel{layout, x, body};
       if constexpr (has_terms) {
         detail::run_and_add(executor_, range, kernel, sum);
       } else {
         for_each(executor_, range, kernel);
       }
     };
+    if constexpr (of_several_lengths<Rows>) {
+      for (const auto& filled : filled_) {
+        if (!common(filled.range(), part).empty()) return run(part, filled.view(executor_.space()));
+      }
+    }
+    const auto by_table = [&](Range<From> range) { run(range, rows); };
     const auto sliced = std::ranges::find_if(
         sliced_, [&](const auto& rows_of) { return !rows_of.whole_blocks_in(part).empty(); });
     if (sliced == sliced_.end()) return by_table(part);

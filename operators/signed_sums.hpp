@@ -2,10 +2,12 @@
 #pragma once
 
 #include <algorithm>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "kernels/executor.hpp"
+#include "kernels/filled_incidence.hpp"
 #include "kernels/sliced_incidence.hpp"
 
 namespace curlew {
@@ -14,16 +16,19 @@ namespace detail {
 class SumInParts;
 }
 
-/// Sums over the rows of an incidence table with its signs. Processors read rows from a layout of their own,
-/// kept beside the table, but for parts of it that have no row of more than two entries
-/// (docs/kernels.md).
+/// Sums over the rows of an incidence table with its signs. Rows are read from layouts of their own, kept
+/// beside the table: by processors but for parts of it that have no row of more than two entries, by GPUs
+/// where rows have several lengths (docs/kernels.md).
 template <class From, class To>
 class SignedSums {
  public:
   SignedSums(const Executor& executor, IncidenceTable<From, To> table)
       : executor_(executor), table_(std::move(table)) {
-    if (executor.space() != MemorySpace::Host) return;
-    table_.visit_parts(MemorySpace::Host, [&](Range<From> part, const auto& rows) {
+    table_.visit_parts(MemorySpace::Host, [&]<class Rows>(Range<From> part, const Rows& rows) {
+      if (executor.space() != MemorySpace::Host) {
+        if constexpr (of_several_lengths<Rows>) filled_.emplace_back(table_, part);
+        return;
+      }
       Index longest = 0;
       for (const Id<From> i : part) longest = std::max(longest, rows[i].size());
       if (longest > 2) sliced_.emplace_back(table_, part);
@@ -39,9 +44,13 @@ class SignedSums {
              detail::SumInParts* sum = nullptr) const;
 
  private:
+  template <class Rows>
+  static constexpr bool of_several_lengths = std::is_same_v<Rows, Incidence<From, To>>;
+
   Executor executor_;
   IncidenceTable<From, To> table_;
-  std::vector<SlicedIncidence<From, To>> sliced_;  // parts of the table
+  std::vector<SlicedIncidence<From, To>> sliced_;      // parts of the table
+  std::vector<FilledIncidenceRows<From, To>> filled_;  // likewise
 };
 
 }  // namespace curlew

@@ -19,6 +19,7 @@
 #include "mesh/node_graph.hpp"
 #include "operators/face_matrix.hpp"
 #include "physics/flow/time_schemes.hpp"
+#include "physics/momentum/convected_velocity.hpp"
 #include "physics/momentum/tangential_approximate_inverse.hpp"
 #include "solvers/solution_history.hpp"
 
@@ -180,6 +181,10 @@ std::size_t bytes_of(const FlowCase& settings, const Mesh& mesh, MemorySpace spa
   if (by_multigrid) per_face += 3 * rounded_vector + 2 * rounded_number;  // tangential velocities
   per_face += averages * vector;
   if (settings.time.steady) per_face += vector;  // the velocity of the step before
+  if (!ConvectedVelocity::shares(mesh).empty()) {
+    per_cell += vector + tensor;
+    per_face += number + vector;
+  }
   const std::size_t per_edge = exact ? 4 * number + (6 + history) * rounded_number + 1 : 0;
   tables += count(t.boundary_faces()) * (2 * number + vector);  // what the boundary gives
   return tables + count(t.cells()) * per_cell + count(t.faces()) * per_face + count(t.edges()) * per_edge;

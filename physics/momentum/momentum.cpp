@@ -303,6 +303,7 @@ Momentum::Momentum(const Executor& executor, const Mesh& mesh, const FlowSetting
       faces_of_cell_(mesh.topology().faces_of_cell()),
       cells_of_face_(mesh.topology().cells_of_face()),
       geometry_(mesh.geometry()),
+      convected_(executor, mesh),
       body_force_(executor, mesh.domain().extent<Cell>(), "body force", "m/s2"),
       outflow_(executor, mesh.domain().extent<Cell>(), "outflow of momentum", "m4/s2"),
       interpolated_(executor, mesh.domain().extent<Cell>(), "interpolated velocity", "m/s"),
@@ -356,16 +357,18 @@ void Momentum::convection(const PrimalCochain<Face>& flux, const FaceVelocity& v
   const auto volume = geometry_.cell_volumes(space);
   const auto cells_of = cells_of_face_.view(space);
   const auto hold = boundaries_.hold().view();
+  const FaceVelocity& convected = convected_.of(velocity);
   faces_of_cell_.visit_parts(space, [&](Range<Cell> range, auto rows) {
     for_each(
         executor_, range,
-        MomentumOutflowOnCell<decltype(rows)>{rows, hold, flux.view(), velocity.view(), area, face_centroid,
+        MomentumOutflowOnCell<decltype(rows)>{rows, hold, flux.view(), convected.view(), area, face_centroid,
                                               cell_centroid, volume, outflow_.view(), interpolated_.view()});
   });
   for_each(executor_, force.range(),
            ConvectiveForceOnFace{cells_of, hold, area, velocity.view(), flux.view(), face_centroid,
                                  cell_centroid, std::as_const(outflow_).view(),
                                  std::as_const(interpolated_).view(), volume, force.view()});
+  convected_.add_held_back(flux, interpolated_, force);
   if (upwinds(settings_)) add_upwind_part(flux, velocity, force);
 }
 

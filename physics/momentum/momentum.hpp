@@ -5,6 +5,7 @@
 #include "operators/interpolation.hpp"
 #include "physics/flow/flow_boundary.hpp"
 #include "physics/flow/flow_state.hpp"
+#include "physics/momentum/convected_velocity.hpp"
 #include "physics/momentum/momentum_solver.hpp"
 
 namespace curlew {
@@ -123,6 +124,7 @@ class Momentum {
   IncidenceTable<Face, Cell> cells_of_face_;
   Geometry geometry_;
 
+  ConvectedVelocity convected_;
   Field<Cell, Vector3> body_force_;  // [m/s2]
   bool body_force_known_ = false;
   Real reach_ratio_ = -1;                        // b / a that condenses_by_the_way() was last asked for

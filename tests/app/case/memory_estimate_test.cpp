@@ -43,9 +43,9 @@ velocity = ["y", "0", "0"]
 
 struct MemoryEstimate : testing::Test {
   LoadedCase load(const std::string& model, CellType type, bool periodic = false,
-                  const std::vector<std::string>& overrides = {}) {
-    const RawMesh raw =
-        make_box(type, type == CellType::Triangle ? std::array{20, 20, 1} : std::array{7, 7, 7});
+                  const std::vector<std::string>& overrides = {}, Real length = 1) {
+    const RawMesh raw = make_box(
+        type, type == CellType::Triangle ? std::array{20, 20, 1} : std::array{7, 7, 7}, {length, 1, 1});
     write_mesh_file(folder / "box.h5", raw);
     std::string text = model == "heat-diffusion" ? case_of_heat : case_of_flow;
     if (model != "heat-diffusion") text += "[model]\ntype = \"" + model + "\"\n";
@@ -98,6 +98,7 @@ TEST_F(MemoryEstimate, knows_of_what_only_some_runs_need) {
                      fmt::format("explicit {}", static_cast<int>(type)));
     expect_estimated(load(classical, type, true, held_flow), fmt::format("held {}", static_cast<int>(type)));
   }
+  expect_estimated(load(classical, CellType::Hexahedron, false, {}, 3), "flat");
 }
 
 TEST_F(MemoryEstimate, knows_of_what_there_is_where_viscosity_reaches_far) {

@@ -236,14 +236,14 @@ TEST_P(MomentumOnShelf, convection_is_the_formula_with_dense_matrices) {
 
       const Eigen::VectorXd u = column_of(bench.flux.to_host());
       const Eigen::VectorXd v = column_of(bench.velocity.to_host(), d_);
-      const Eigen::VectorXd at_cells = m_.interpolation * u, mean = m_.mean * v;
+      const Eigen::VectorXd at_cells = m_.interpolation * u, mean = m_.mean * v, carried = m_.convected * v;
       Eigen::VectorXd outflow = Eigen::VectorXd::Zero(d_ * m_.cells), w = Eigen::VectorXd::Zero(d_ * faces_);
       Eigen::VectorXd upwind = Eigen::VectorXd::Zero(d_ * faces_);
       for (const Id<Face> f : mesh_.topology().faces()) {
         const auto cells = mesh_.topology().cells_of_face()[f];
         const Index i = f.value();
         for (const auto [c, sign] : cells)
-          outflow.segment(d_ * c.value(), d_) += sign * u(i) * v.segment(d_ * i, d_);
+          outflow.segment(d_ * c.value(), d_) += sign * u(i) * carried.segment(d_ * i, d_);
         if (bench.boundaries.hold_of_face()[at(i)] == FaceHold::All && u(i) < 0) {
           // Given inflow: tangential velocities are carried by what they differ from those inside.
           const Index c = cells[0].id.value();
@@ -261,7 +261,7 @@ TEST_P(MomentumOnShelf, convection_is_the_formula_with_dense_matrices) {
                                   std::max(u(i), 0.) * v.segment(d_ * i, d_);
         }
       }
-      w -= upwind;
+      w = m_.convected.transpose() * w - upwind;
       const Eigen::MatrixXd follows = closure(m_, bench.free) * m_.normal + m_.normal;  // U to v
       const Eigen::VectorXd expected = (m_.interpolation.transpose() * outflow - follows.transpose() * w) / 2;
       const Eigen::VectorXd c = column_of(bench.circulation.to_host());
