@@ -154,6 +154,9 @@ std::vector<Real> ConvectedVelocity::shares(const Mesh& mesh) {
   }
   if (mesh.domain().communicator().maximum(largest) == 0) return {};
   exchange_ghosts(mesh.domain(), share);
+  for (const Id<Face> f : share.range()) {  // P v of ghosts without both cells is their owner's to find
+    if (topology.cells_of_face()[f].size() < 2) share.view()[f] = 0;
+  }
   return share.to_host();
 }
 
