@@ -9,13 +9,16 @@
 #include <cuda_runtime.h>
 #include <cusparse.h>
 #include <fmt/format.h>
-#include <omp.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <cstdint>
+#include <cstdio>
 #include <cstdlib>
+#include <limits>
 #include <memory>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -28,7 +31,6 @@
 #include "mesh/mesh.hpp"
 #include "operators/cell_laplacian.hpp"
 #include "solvers/conjugate_gradient.hpp"
-#include "solvers/multigrid/multigrid.hpp"
 #include "solvers/preconditioners.hpp"
 
 namespace {

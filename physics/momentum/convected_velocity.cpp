@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <utility>
 
 #include "kernels/for_each.hpp"
@@ -139,7 +138,7 @@ struct AddHeldBackOnFace {
 }  // namespace
 
 std::vector<Real> ConvectedVelocity::shares(const Mesh& mesh) {
-  constexpr Real like_a_cube = 1.5;
+  constexpr Real like_a_cube = 1.5;  // a ratio, squared, up to which boxes count as such
   const Topology& topology = mesh.topology();
   Field<Face, Real> share(Executor::serial(), mesh.domain().extent<Face>(), "share", "1");
   Real largest = 0;
