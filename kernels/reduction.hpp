@@ -11,6 +11,7 @@
 #include "kernels/for_each.hpp"
 #include "kernels/reproducible_sum.hpp"
 #include "kernels/several_sums.hpp"
+#include "kernels/sum_in_parts.hpp"
 #include "kernels/view.hpp"
 
 namespace curlew {
@@ -63,6 +64,11 @@ template <>
 inline constexpr Index work_per_entity<detail::Chunk> = reduction_shape::chunk;
 
 namespace detail {
+
+struct KeepSum {
+  BinnedSum* place;
+  CURLEW_HOST_DEVICE void operator()(const BinnedSum& sum) const { *place = sum; }
+};
 
 #if defined(__CUDACC__)
 /// The value of another thread of the warp, whose number has other bits where `turned` has ones.
@@ -155,14 +161,15 @@ __device__ void binned_sum_together(Index lane, Index count, const Term& term, B
   sum = BinnedSum(slicer, rows * lanes, slices.first, slices.second, slices.third);
 }
 
-/// The sum of parts [first, last): the work of a block of `lanes_for_sums` threads.
-__device__ inline void merged_sum_together(Index lane, View<Chunk, const BinnedSum> parts, Index first,
-                                           Index last, BinnedSum& sum) {
+/// Calls `next` with the sum of parts [first, last): the work of a block of `lanes_for_sums` threads.
+template <class Next>
+__device__ void merged_sum_together(Index lane, View<Chunk, const BinnedSum> parts, Index first, Index last,
+                                    const Next& next) {
   constexpr Index lanes = reduction_shape::lanes_for_sums;
   BinnedSum of_lane;
   for (Index k = first + lane; k < last; k += lanes) of_lane.add(parts[Id<Chunk>(k)]);
   const auto all = reduced_in_block<lanes>(lane, of_lane, AddSums{});
-  if (lane == 0) sum = all.result();
+  if (lane == 0) next(all.result());
 }
 #endif
 
@@ -229,7 +236,7 @@ struct MergedSumOnChunk {
   __device__ void together(Id<Chunk> c, Index lane) const {
     const Index first = c.value() * in_a_chunk;
     const Index last = first + in_a_chunk < count ? first + in_a_chunk : count;
-    merged_sum_together(lane, parts, first, last, sums[c]);
+    merged_sum_together(lane, parts, first, last, KeepSum{&sums[c]});
   }
 #endif
 };
@@ -274,16 +281,9 @@ struct MergedSumOnSum {
 
 #if defined(__CUDACC__)
   __device__ void together(Id<S> s, Index lane) const {
-    merged_sum_together(lane, parts, start[s], start[Id<S>(s.value() + 1)], sums[s]);
+    merged_sum_together(lane, parts, start[s], start[Id<S>(s.value() + 1)], KeepSum{&sums[s]});
   }
 #endif
-};
-
-/// Adds one sum to another.
-struct AddToSum {
-  View<Chunk, const BinnedSum> part;
-  View<Chunk, BinnedSum> sum;
-  CURLEW_HOST_DEVICE void operator()(Id<Chunk> c) const { sum[c].add(part[c]); }
 };
 
 /// Largest of one chunk of terms.
@@ -335,36 +335,26 @@ Index chunks_below_the_last(Index chunks, const InAChunk& in_a_chunk) {
   return total;
 }
 
-/// Leaves what this rank has of a sum in `result`, in the memory of the executor; null for a place that the
-/// next reduction uses again. Returns the place. `set_sums(chunks, sums)` finds the sums of all chunks.
-template <class SetSums>
-BinnedSum* own_sum_of_chunks(const Executor& executor, Index chunks, const SetSums& set_sums,
-                             BinnedSum* result) {
+/// What this rank has of a sum, in the memory of the executor, until the next reduction.
+template <class E, class Term>
+const BinnedSum* own_sum(const Executor& executor, Range<E> range, const Term& term) {
   static_assert(sizeof(BinnedSum) % sizeof(Real) == 0 && std::is_trivially_copyable_v<BinnedSum>);
-  Index level = std::max(chunks, Index(1));
+  const Index in_a_chunk = reduction_shape::in_a_chunk(executor.space(), range.size(), takes_a_row<Term, E>);
+  Index level = std::max(reduction_shape::chunks(range.size(), in_a_chunk), Index(1));
   const Index below = chunks_below_the_last(level, reduction_shape::sums_in_a_chunk);
   auto* scratch = reinterpret_cast<BinnedSum*>(
       executor.reduction_scratch((at(below) + 1) * (sizeof(BinnedSum) / sizeof(Real))));
-  if (result == nullptr) result = scratch + below;
-  const auto place = [&] { return View<Chunk, BinnedSum>(level == 1 ? result : scratch, level); };
-  View<Chunk, BinnedSum> sums = place();
-  set_sums(Range<Chunk>(0, level), sums);
+  View<Chunk, BinnedSum> sums(scratch, level);
+  for_each(executor, Range<Chunk>(0, level), SumOnChunk<E, Term>{term, range, in_a_chunk, sums});
   while (level > 1) {
-    const Index count = level, in_a_chunk = reduction_shape::sums_in_a_chunk(count);
+    const Index count = level, at_once = reduction_shape::sums_in_a_chunk(count);
     scratch += count;
-    level = reduction_shape::chunks(count, in_a_chunk);
-    for_each(executor, Range<Chunk>(0, level), MergedSumOnChunk{sums, count, in_a_chunk, place()});
-    sums = place();
+    level = reduction_shape::chunks(count, at_once);
+    const View<Chunk, BinnedSum> merged(scratch, level);
+    for_each(executor, Range<Chunk>(0, level), MergedSumOnChunk{sums, count, at_once, merged});
+    sums = merged;
   }
-  return result;
-}
-template <class E, class Term>
-BinnedSum* own_sum(const Executor& executor, Range<E> range, const Term& term, BinnedSum* result = nullptr) {
-  const Index in_a_chunk = reduction_shape::in_a_chunk(executor.space(), range.size(), takes_a_row<Term, E>);
-  const auto set_sums = [&](Range<Chunk> chunks, View<Chunk, BinnedSum> sums) {
-    for_each(executor, chunks, SumOnChunk<E, Term>{term, range, in_a_chunk, sums});
-  };
-  return own_sum_of_chunks(executor, reduction_shape::chunks(range.size(), in_a_chunk), set_sums, result);
+  return scratch;
 }
 
 }  // namespace detail
@@ -384,12 +374,6 @@ auto sum(const Executor& executor, Range<E> range, const Term& term) {
 
 namespace detail {
 
-/// Adds what this rank has of a sum, in the memory of the executor, to `result`.
-inline void add_to_sum(const Executor& executor, const BinnedSum* own, BinnedSum* result) {
-  for_each(executor, Range<Chunk>(0, 1),
-           AddToSum{View<Chunk, const BinnedSum>(own, 1), View<Chunk, BinnedSum>(result, 1)});
-}
-
 /// Makes sums of what every rank has out of what this one has, in the memory of the executor.
 inline void sum_over_ranks(const Executor& executor, BinnedSum* sums, std::size_t count = 1) {
   if (executor.is_alone()) return;
@@ -403,47 +387,68 @@ inline void sum_over_ranks(const Executor& executor, BinnedSum* sums, std::size_
   }
 }
 
-struct NoTerm {
-  CURLEW_HOST_DEVICE Real operator()(Id<Chunk>) const { return 0; }
+}  // namespace detail
+
+namespace detail {
+
+/// Brings the parts of a sum together and hands it to what goes on with it.
+template <class Next>
+struct GoOnWithSum {
+  View<Chunk, const BinnedSum> parts;
+  Index count;
+  Next next;
+
+  static constexpr Index lanes = reduction_shape::lanes_for_sums;
+
+  void operator()(Id<Chunk>) const { next(merged_sum(parts, 0, count)); }
+
+#if defined(__CUDACC__)
+  __device__ void together(Id<Chunk>, Index lane) const {
+    merged_sum_together(lane, parts, 0, count, next);
+  }
+#endif
 };
 
-/// A sum over several ranges in turn, left in the memory of the executor.
-class SumInParts {
- public:
-  SumInParts(const Executor& executor, BinnedSum* result) : executor_(executor), result_(result) {}
-  template <class E, class Term>
-  void add(Range<E> range, const Term& term) {
-    if (range.empty()) return;
-    add_by([&](BinnedSum* result) { return own_sum(executor_, range, term, result); });
-  }
-  /// `set_sums`: see own_sum_of_chunks.
-  template <class SetSums>
-  void add_chunks(Index terms, const SetSums& set_sums) {
-    add_by([&](BinnedSum* result) {
-      return own_sum_of_chunks(executor_, reduction_shape::chunks(terms), set_sums, result);
-    });
-  }
-  /// To be called once all is added.
-  void finish() {
-    if (empty_) own_sum(executor_, Range<Chunk>(0, 0), NoTerm{}, result_);
-    sum_over_ranks(executor_, result_);
-  }
+}  // namespace detail
 
- private:
-  template <class OwnSum>
-  void add_by(const OwnSum& own_sum) {
-    if (empty_) {
-      own_sum(result_);
-    } else {
-      add_to_sum(executor_, own_sum(nullptr), result_);
-    }
-    empty_ = false;
-  }
+template <class E, class Term>
+void SumInParts::add(Range<E> range, const Term& term) {
+  const Index in_a_chunk =
+      reduction_shape::in_a_chunk(executor_.space(), range.size(), detail::takes_a_row<Term, E>);
+  const Index chunks = reduction_shape::chunks(range.size(), in_a_chunk);
+  for_each(executor_, Range<detail::Chunk>(0, chunks),
+           detail::SumOnChunk<E, Term>{term, range, in_a_chunk, places(chunks)});
+}
 
-  const Executor& executor_;
-  BinnedSum* result_;
-  bool empty_ = true;
-};
+template <class Next>
+void SumInParts::finish(const Next& next) {
+  using detail::Chunk;
+  BinnedSum* parts = parts_.data();
+  Index count = count_;
+  const auto view = [](const BinnedSum* sums, Index size) {
+    return View<Chunk, const BinnedSum>(sums, size);
+  };
+  const auto go_on = [&](const auto& with_sum) {
+    using Kernel = detail::GoOnWithSum<std::remove_cvref_t<decltype(with_sum)>>;
+    for_each(executor_, Range<Chunk>(0, 1), Kernel{view(parts, count), count, with_sum});
+  };
+  for (Index at_once; (at_once = reduction_shape::sums_in_a_chunk(count)) < count;) {
+    BinnedSum* const merged = parts + count;
+    const Index merged_count = reduction_shape::chunks(count, at_once);
+    for_each(executor_, Range<Chunk>(0, merged_count),
+             detail::MergedSumOnChunk{view(parts, count), count, at_once,
+                                      View<Chunk, BinnedSum>(merged, merged_count)});
+    parts = merged;
+    count = merged_count;
+  }
+  if (!executor_.is_alone()) {
+    go_on(detail::KeepSum{sum_.data()});
+    detail::sum_over_ranks(executor_, sum_.data());
+    parts = sum_.data();
+    count = 1;
+  }
+  go_on(next);
+}
 
 /// Runs a kernel whose values are terms of a sum; null where nobody asks for it.
 template <class E, class Kernel>
@@ -453,16 +458,6 @@ void run_and_add(const Executor& executor, Range<E> range, const Kernel& kernel,
   } else {
     for_each(executor, range, kernel);
   }
-}
-
-}  // namespace detail
-
-/// Leaves the same sum in `result`, in the memory of the executor, for kernels that go on with it; the host
-/// waits only where there are several ranks.
-template <class E, class Term>
-void sum(const Executor& executor, Range<E> range, const Term& term, BinnedSum* result) {
-  detail::own_sum(executor, range, term, result);
-  detail::sum_over_ranks(executor, result);
 }
 
 template <class S, class E>

@@ -17,13 +17,13 @@ namespace curlew {
 template <class E, class Coefficient, class T, class First, class Body, class Kernel>
 void visit_differences(const Executor& executor, const SlicedMatrix<E, E, Coefficient>& matrix, Range<E> rows,
                        View<E, const T> x, const First& first, const Body& body, const Kernel& by_table,
-                       detail::SumInParts* sum) {
+                       SumInParts* sum) {
   using detail::Chunk;
   constexpr bool has_terms = !std::is_void_v<std::invoke_result_t<Body, Id<E>, T>>;
   const auto launch = [&](Range<E> part) {
     if (part.empty()) return;
     if constexpr (has_terms) {
-      detail::run_and_add(executor, part, by_table, sum);
+      run_and_add(executor, part, by_table, sum);
     } else {
       for_each(executor, part, by_table);
     }
@@ -35,14 +35,15 @@ void visit_differences(const Executor& executor, const SlicedMatrix<E, E, Coeffi
   } else if constexpr (has_terms) {
     constexpr Index blocks_per_chunk = reduction_shape::chunk / sliced_matrix::rows_per_block;
     const Range<RowBlock> blocks = matrix.blocks_of(whole);
-    sum->add_chunks(
-        blocks.size() * sliced_matrix::rows_per_block, [&](Range<Chunk> chunks, View<Chunk, BinnedSum> sums) {
-          for_each_on_host(executor, chunks, [&](Id<Chunk> c) {
-            const Index begin = blocks.first() + c.value() * blocks_per_chunk;
-            const Range<RowBlock> of_chunk(begin, std::min(begin + blocks_per_chunk, blocks.last()));
-            sums[c] = matrix.sum_of_differences(of_chunk, x, first, body);
-          });
-        });
+    sum->add_chunks(reduction_shape::chunks(blocks.size(), blocks_per_chunk),
+                    [&](Range<Chunk> chunks, View<Chunk, BinnedSum> sums) {
+                      for_each_on_host(executor, chunks, [&](Id<Chunk> c) {
+                        const Index begin = blocks.first() + c.value() * blocks_per_chunk;
+                        const Range<RowBlock> of_chunk(begin,
+                                                       std::min(begin + blocks_per_chunk, blocks.last()));
+                        sums[c] = matrix.sum_of_differences(of_chunk, x, first, body);
+                      });
+                    });
   }
   launch(Range<E>(whole.last(), rows.last()));
 }

@@ -48,7 +48,7 @@ struct SumOfChunksOnSum {
 
 #if defined(__CUDACC__)
   __device__ void together(Id<Chunk> sum, Index lane) const {
-    merged_sum_together(lane, parts, sum.value() * chunks, (sum.value() + 1) * chunks, sums[sum]);
+    merged_sum_together(lane, parts, sum.value() * chunks, (sum.value() + 1) * chunks, KeepSum{&sums[sum]});
   }
 #endif
 };

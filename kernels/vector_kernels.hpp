@@ -136,8 +136,7 @@ void subtract_from(const F& b, F& r) {
            SubtractedFromOnEntity<typename F::Entity, typename F::Value>{b.view(), r.view()});
 }
 
-namespace detail {
-
+/// x += alpha direction and residual -= alpha image, not at ghosts; `squared` gets residual . residual then.
 template <class X, class Y>
 void conjugate_gradient_step(FactorInMemory alpha, const X& direction, const Y& image, X& x, Y& residual,
                              SumInParts& squared) {
@@ -146,18 +145,6 @@ void conjugate_gradient_step(FactorInMemory alpha, const X& direction, const Y& 
   using E = typename X::Entity;
   squared.add(x.owned(), step);
   if constexpr (on_every_rank<E>) for_each(x.executor(), Range<E>(x.owned().last(), x.size()), step);
-}
-
-}  // namespace detail
-
-/// x += alpha direction and residual -= alpha image, not at ghosts; then `squared` gets residual .
-/// residual, in the memory of the executor.
-template <class X, class Y>
-void conjugate_gradient_step(FactorInMemory alpha, const X& direction, const Y& image, X& x, Y& residual,
-                             BinnedSum* squared) {
-  detail::SumInParts sum(x.executor(), squared);
-  detail::conjugate_gradient_step(alpha, direction, image, x, residual, sum);
-  sum.finish();
 }
 
 /// direction = correction + beta direction, not at ghosts; for beta = 0 what it was does not matter.
@@ -177,13 +164,12 @@ Real inner_product(const X& x, const Y& y) {
              ProductOfEntity<typename X::Entity, typename X::Value>{x.view(), y.view()});
 }
 
-/// Leaves the same inner product in `result`, in the memory of the executor.
+/// Adds the same inner product to a sum.
 template <class X, class Y>
-void inner_product(const X& x, const Y& y, BinnedSum* result) {
+void add_inner_product(const X& x, const Y& y, SumInParts& sum) {
   static_assert(std::is_same_v<typename X::Entity, typename Y::Entity>);
   REQUIRE(x.size() == y.size(), "inner product of fields of different length: " + x.name() + ", " + y.name());
-  sum(x.executor(), x.owned(), ProductOfEntity<typename X::Entity, typename X::Value>{x.view(), y.view()},
-      result);
+  sum.add(x.owned(), ProductOfEntity<typename X::Entity, typename X::Value>{x.view(), y.view()});
 }
 
 }  // namespace curlew

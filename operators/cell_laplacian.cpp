@@ -73,7 +73,7 @@ CellLaplacian::CellLaplacian(const Executor& executor, const Topology& topology,
 }
 
 void CellLaplacian::apply_on(Range<Cell> cells, const DualCochain<Cell>& p, PrimalCochain<Cell>& outflow,
-                             detail::SumInParts* product) const {
+                             SumInParts* product) const {
   require_fits(p, neighbours_of_cell_.rows(), executor_);
   require_fits(outflow, neighbours_of_cell_.rows(), executor_);
   const MemorySpace space = executor_.space();
@@ -88,10 +88,8 @@ void CellLaplacian::apply_on(Range<Cell> cells, const DualCochain<Cell>& p, Prim
 }
 
 void CellLaplacian::apply_with_product(const DualCochain<Cell>& p, PrimalCochain<Cell>& outflow,
-                                       BinnedSum* product) const {
-  detail::SumInParts sum(executor_, product);
-  apply_on(p.range(), p, outflow, &sum);
-  sum.finish();
+                                       SumInParts& product) const {
+  apply_on(p.range(), p, outflow, &product);
 }
 
 SymmetricMatrix CellLaplacian::matrix() const {

@@ -10,9 +10,7 @@
 
 namespace curlew {
 
-namespace detail {
 class SumInParts;
-}
 
 /// D diag(k) Dᵀ between cells with one coefficient k per face, (L p)_c = sum_f k_f (p_c - p_f'), p_f' the
 /// value in the cell across the face, or 0 across the boundary: the pressure operator of a diagonal star. A
@@ -30,10 +28,10 @@ class CellLaplacian : public FusedOperator<DualCochain<Cell>> {
   }
   /// For a mesh in one piece.
   void apply_with_product(const DualCochain<Cell>& p, PrimalCochain<Cell>& outflow,
-                          BinnedSum* product) const override;
+                          SumInParts& product) const override;
   /// On these cells alone; p_c (L p)_c of them is added to `product`, null for nothing.
   void apply_on(Range<Cell> cells, const DualCochain<Cell>& p, PrimalCochain<Cell>& outflow,
-                detail::SumInParts* product = nullptr) const;
+                SumInParts* product = nullptr) const;
   void apply_transpose(const DualCochain<Cell>& p, PrimalCochain<Cell>& outflow) const override {
     apply(p, outflow);
   }

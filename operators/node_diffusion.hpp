@@ -11,9 +11,7 @@
 
 namespace curlew {
 
-namespace detail {
 class SumInParts;
-}
 
 /// Diffusion between nodes through the faces of their median duals, K = Bᵀ diag(k) B: B the gradient along
 /// the links of the node graph, k their conductances.
@@ -54,7 +52,7 @@ class NodeDiffusion : public Operator<PrimalCochain<Node>, DualCochain<Node>> {
   /// operators/node_diffusion_kernels.hpp.
   template <class Body>
   void visit_outflow(Range<Node> nodes, const PrimalCochain<Node>& temperature, const Body& body,
-                     detail::SumInParts* sum = nullptr) const;
+                     SumInParts* sum = nullptr) const;
 
  private:
   Executor executor_;

@@ -37,7 +37,7 @@ struct NoOutflow {
 
 template <class Body>
 void NodeDiffusion::visit_outflow(Range<Node> nodes, const PrimalCochain<Node>& temperature, const Body& body,
-                                  detail::SumInParts* sum) const {
+                                  SumInParts* sum) const {
   const MemorySpace space = executor_.space();
   const View<Node, const Real> values = temperature.view();
   const detail::OutflowOfNode<Body> by_table{

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "kernels/field.hpp"
-#include "kernels/reproducible_sum.hpp"
+#include "kernels/sum_in_parts.hpp"
 
 namespace curlew {
 
@@ -40,8 +40,8 @@ class Operator {
 template <class X>
 class FusedOperator : public Operator<X, Paired<X>> {
  public:
-  /// y = A x, and `product` gets x . y, in the memory of the executor; what y is at ghosts has no meaning.
-  virtual void apply_with_product(const X& x, Paired<X>& y, BinnedSum* product) const = 0;
+  /// y = A x, and x . y is added to `product`; what y is at ghosts has no meaning.
+  virtual void apply_with_product(const X& x, Paired<X>& y, SumInParts& product) const = 0;
 };
 
 /// Throws unless `field` has `size` values in the memory of `executor`.

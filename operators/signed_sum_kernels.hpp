@@ -45,7 +45,7 @@ struct SignedSumOnEntity {
 template <class From, class To>
 template <class T, class Body>
 void SignedSums<From, To>::visit(Range<From> wanted, View<To, const T> x, const Body& body,
-                                 detail::SumInParts* sum) const {
+                                 SumInParts* sum) const {
   using detail::Chunk;
   constexpr bool has_terms = !std::is_void_v<std::invoke_result_t<Body, Id<From>, T>>;
   table_.visit_parts(executor_.space(), wanted, [&]<class Rows>(Range<From> part, const Rows& rows) {
@@ -53,7 +53,7 @@ void SignedSums<From, To>::visit(Range<From> wanted, View<To, const T> x, const 
       if (range.empty()) return;
       const detail::SignedSumOnEntity<Layout, From, To, T, Body> kernel{layout, x, body};
       if constexpr (has_terms) {
-        detail::run_and_add(executor_, range, kernel, sum);
+        run_and_add(executor_, range, kernel, sum);
       } else {
         for_each(executor_, range, kernel);
       }
@@ -74,8 +74,8 @@ void SignedSums<From, To>::visit(Range<From> wanted, View<To, const T> x, const 
       for_each_on_host(executor_, slices, [&](Id<RowSlice> s) { sliced->visit(s, x, body); });
     } else if constexpr (has_terms) {
       constexpr Index slices_per_chunk = reduction_shape::chunk / sliced_incidence::rows_per_slice;
-      const Index terms = slices.size() * sliced_incidence::rows_per_slice;
-      sum->add_chunks(terms, [&](Range<Chunk> chunks, View<Chunk, BinnedSum> sums) {
+      const Index count = reduction_shape::chunks(slices.size(), slices_per_chunk);
+      sum->add_chunks(count, [&](Range<Chunk> chunks, View<Chunk, BinnedSum> sums) {
         for_each_on_host(executor_, chunks, [&](Id<Chunk> c) {
           const Index first = slices.first() + c.value() * slices_per_chunk;
           const Range<RowSlice> of_chunk(first, std::min(first + slices_per_chunk, slices.last()));

@@ -12,9 +12,7 @@
 
 namespace curlew {
 
-namespace detail {
 class SumInParts;
-}
 
 /// Sums over the rows of an incidence table with its signs. Rows are read from layouts of their own, kept
 /// beside the table: by processors but for parts of it that have no row of more than two entries, by GPUs
@@ -40,8 +38,7 @@ class SignedSums {
   /// Runs `body(i, sum_j s_ij x_j)` for each i in `wanted`, a kernel that is given the sum. What it returns,
   /// if it does, is added to `sum`, null for nothing. Defined in operators/signed_sum_kernels.hpp.
   template <class T, class Body>
-  void visit(Range<From> wanted, View<To, const T> x, const Body& body,
-             detail::SumInParts* sum = nullptr) const;
+  void visit(Range<From> wanted, View<To, const T> x, const Body& body, SumInParts* sum = nullptr) const;
 
  private:
   template <class Rows>

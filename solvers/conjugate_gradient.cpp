@@ -20,8 +20,6 @@ namespace {
 
 using State = ConjugateGradientState;
 
-using InnerProduct = View<One, const BinnedSum>;
-
 CURLEW_HOST_DEVICE void end(State& state, Ending ending) {
   state.ending = ending;
   state.alpha.applies = state.beta.applies = 0;
@@ -36,12 +34,11 @@ CURLEW_HOST_DEVICE void judge(State& state) {
 
 /// beta = (r . z) / (r . z before).
 struct DirectionOnState {
-  InnerProduct residual_correction;
   View<One, State> states;
-  CURLEW_HOST_DEVICE void operator()(Id<One> one) const {
-    State& state = states[one];
+  CURLEW_HOST_DEVICE void operator()(const BinnedSum& residual_correction) const {
+    State& state = states[Id<One>(0)];
     if (state.ending != Ending::None) return;
-    const Real energy = residual_correction[one].value();
+    const Real energy = residual_correction.value();
     if (state.norm == ResidualNorm::Energy) {
       state.residual = std::sqrt(energy);
       const Real share = state.share_of_first * state.residual;
@@ -57,12 +54,11 @@ struct DirectionOnState {
 
 /// alpha = (r . z) / (p . A p).
 struct StepLengthOnState {
-  InnerProduct image_direction;
   View<One, State> states;
-  CURLEW_HOST_DEVICE void operator()(Id<One> one) const {
-    State& state = states[one];
+  CURLEW_HOST_DEVICE void operator()(const BinnedSum& image_direction) const {
+    State& state = states[Id<One>(0)];
     if (state.ending != Ending::None) return;
-    const Real curvature = image_direction[one].value();
+    const Real curvature = image_direction.value();
     if (!(curvature > 0)) return end(state, Ending::NoCurvature);
     state.alpha.value = state.residual_energy / curvature;
   }
@@ -70,14 +66,13 @@ struct StepLengthOnState {
 
 /// What the residual after a step says.
 struct EndingOnState {
-  InnerProduct residual_residual;
   View<One, State> states;
-  CURLEW_HOST_DEVICE void operator()(Id<One> one) const {
-    State& state = states[one];
+  CURLEW_HOST_DEVICE void operator()(const BinnedSum& residual_residual) const {
+    State& state = states[Id<One>(0)];
     if (state.ending != Ending::None) return;
     ++state.iterations;
     if (state.norm == ResidualNorm::Energy) return;
-    state.residual = std::sqrt(residual_residual[one].value());
+    state.residual = std::sqrt(residual_residual.value());
     judge(state);
   }
 };
@@ -112,17 +107,17 @@ void ConjugateGradientIteration<X>::learn(const Preconditioner<X>& preconditione
 }
 
 template <class X>
-void Preconditioner<X>::apply_with_product(const Paired<X>& r, X& z, BinnedSum* product) const {
+void Preconditioner<X>::apply_with_product(const Paired<X>& r, X& z, SumInParts& product) const {
   apply(r, z);
-  inner_product(r, z, product);
+  add_inner_product(r, z, product);
 }
 
 template <class X>
 void ConjugateGradientIteration<X>::advance(const Operator<X, Paired<X>>& a,
                                             const Preconditioner<X>& preconditioner, X& x) {
-  const auto apply = [&](const X& p, Paired<X>& image, BinnedSum* product) {
+  const auto apply = [&](const X& p, Paired<X>& image, SumInParts& product) {
     a.apply(p, image);
-    inner_product(image, p, product);
+    add_inner_product(image, p, product);
   };
   advance_by(apply, preconditioner, x);
 }
@@ -130,7 +125,7 @@ void ConjugateGradientIteration<X>::advance(const Operator<X, Paired<X>>& a,
 template <class X>
 void ConjugateGradientIteration<X>::advance(const FusedOperator<X>& a,
                                             const Preconditioner<X>& preconditioner, X& x) {
-  const auto apply = [&](const X& p, Paired<X>& image, BinnedSum* product) {
+  const auto apply = [&](const X& p, Paired<X>& image, SumInParts& product) {
     a.apply_with_product(p, image, product);
   };
   advance_by(apply, preconditioner, x);
@@ -140,18 +135,16 @@ template <class X>
 template <class Apply>
 void ConjugateGradientIteration<X>::advance_by(const Apply& apply, const Preconditioner<X>& preconditioner,
                                                X& x) {
-  const Range<One> one(0, 1);
   State* const data = state_.data();
   const View<One, State> state(data, 1);
-  const InnerProduct product(sum_.data(), 1);
 
-  preconditioner.apply_with_product(residual_, correction_, sum_.data());
-  for_each(executor(), one, DirectionOnState{product, state});
+  preconditioner.apply_with_product(residual_, correction_, sum_.anew());
+  sum_.finish(DirectionOnState{state});
   next_direction(FactorInMemory(&data->beta, 1), correction_, direction_);
-  apply(direction_, image_, sum_.data());
-  for_each(executor(), one, StepLengthOnState{product, state});
-  conjugate_gradient_step(FactorInMemory(&data->alpha, 1), direction_, image_, x, residual_, sum_.data());
-  for_each(executor(), one, EndingOnState{product, state});
+  apply(direction_, image_, sum_.anew());
+  sum_.finish(StepLengthOnState{state});
+  conjugate_gradient_step(FactorInMemory(&data->alpha, 1), direction_, image_, x, residual_, sum_.anew());
+  sum_.finish(EndingOnState{state});
 }
 
 template <class X>

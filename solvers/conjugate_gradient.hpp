@@ -10,7 +10,7 @@
 #include "kernels/factor.hpp"
 #include "kernels/launch_sequence.hpp"
 #include "kernels/memory.hpp"
-#include "kernels/reproducible_sum.hpp"
+#include "kernels/sum_in_parts.hpp"
 #include "solvers/linear_solver.hpp"
 #include "solvers/solution_history.hpp"
 
@@ -62,7 +62,7 @@ class ConjugateGradientIteration {
         direction_(std::move(direction)),
         correction_(alike(direction_)),
         state_(executor().space(), 1),
-        sum_(executor().space(), 1) {}
+        sum_(executor()) {}
 
   const Executor& executor() const { return residual_.executor(); }
   /// b - A x, to be set before `start`.
@@ -84,14 +84,14 @@ class ConjugateGradientIteration {
   void learn(const Preconditioner<X>& preconditioner, const ConjugateGradientState& end);
 
  private:
-  /// `apply(p, A p, sum)` applies the matrix and leaves p . A p in the sum.
+  /// `apply(p, A p, sum)` applies the matrix and adds p . A p to the sum.
   template <class Apply>
   void advance_by(const Apply& apply, const Preconditioner<X>& preconditioner, X& x);
 
   Paired<X> residual_, image_;  // r, A p
   X direction_, correction_;    // p, z
   Buffer<ConjugateGradientState> state_;
-  Buffer<BinnedSum> sum_;  // of an inner product
+  SumInParts sum_;  // an inner product
   int iterations_before_ = 0;
   struct Lengths {
     int last, before;

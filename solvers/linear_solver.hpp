@@ -1,7 +1,6 @@
 // Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
 #pragma once
 
-#include "kernels/reproducible_sum.hpp"
 #include "operators/operator.hpp"
 
 namespace curlew {
@@ -29,8 +28,8 @@ class Preconditioner {
  public:
   virtual ~Preconditioner() = default;
   virtual void apply(const Paired<X>& r, X& z) const = 0;
-  /// The same, and `product` gets r . z, in the memory of the executor.
-  virtual void apply_with_product(const Paired<X>& r, X& z, BinnedSum* product) const;
+  /// The same, and r . z is added to `product`.
+  virtual void apply_with_product(const Paired<X>& r, X& z, SumInParts& product) const;
 };
 
 /// The vectors that a symmetric positive semidefinite operator maps to zero.

@@ -43,18 +43,20 @@ struct WeightedDifferenceInPart {
 
 /// shift = -total / size.
 struct MinusMeanOnOne {
-  View<One, const BinnedSum> total;
   Real size;
   View<One, Real> shift;
-  CURLEW_HOST_DEVICE void operator()(Id<One> one) const { shift[one] = -total[one].value() / size; }
+  CURLEW_HOST_DEVICE void operator()(const BinnedSum& total) const {
+    shift[Id<One>(0)] = -total.value() / size;
+  }
 };
 
 /// shift = difference / total.
 struct MeanOnOne {
-  View<One, const BinnedSum> difference, total;
+  View<One, const BinnedSum> difference;
   View<One, Real> shift;
-  CURLEW_HOST_DEVICE void operator()(Id<One> one) const {
-    shift[one] = difference[one].value() / total[one].value();
+  CURLEW_HOST_DEVICE void operator()(const BinnedSum& total) const {
+    const Id<One> one(0);
+    shift[one] = difference[one].value() / total.value();
   }
 };
 
@@ -74,7 +76,10 @@ struct ShiftInPart {
 template <class X>
 PiecewiseConstantNullSpace<X>::PiecewiseConstantNullSpace(const Executor& executor, Extent extent,
                                                           const std::vector<Index>& part)
-    : part_(executor, extent, "part", "1"), sums_(executor.space(), 2), shift_(executor.space(), 1) {
+    : part_(executor, extent, "part", "1"),
+      sum_(executor),
+      difference_(executor.space(), 1),
+      shift_(executor.space(), 1) {
   part_.copy_from_host(part);
   const View<Entity, const Index> of_entity = std::as_const(part_).view();
   const Real count = maximum(executor, part_.owned(), PartsUpToEntity<Entity>{of_entity});
@@ -85,8 +90,8 @@ PiecewiseConstantNullSpace<X>::PiecewiseConstantNullSpace(const Executor& execut
 template <class X>
 void PiecewiseConstantNullSpace<X>::make_consistent(Paired<X>& b) const {
   for (Index p = 0; p < parts(); ++p) {
-    sum(b.executor(), b.owned(), ValueInPart<Entity>{p, part_.view(), std::as_const(b).view()}, sums_.data());
-    for_each(b.executor(), Range<One>(0, 1), MinusMeanOnOne{sum_view(0), sizes_[at(p)], {shift_.data(), 1}});
+    sum_.anew().add(b.owned(), ValueInPart<Entity>{p, part_.view(), std::as_const(b).view()});
+    sum_.finish(MinusMeanOnOne{sizes_[at(p)], {shift_.data(), 1}});
     shift_part(p, b.range(), b.view());
   }
 }
@@ -94,19 +99,13 @@ void PiecewiseConstantNullSpace<X>::make_consistent(Paired<X>& b) const {
 template <class X>
 void PiecewiseConstantNullSpace<X>::match_means(const Field<Entity>& weight, const X& wanted, X& x) const {
   for (Index p = 0; p < parts(); ++p) {
-    sum(x.executor(), x.owned(),
-        WeightedDifferenceInPart<Entity>{p, part_.view(), weight.view(), wanted.view(),
-                                         std::as_const(x).view()},
-        sums_.data());
-    sum(x.executor(), x.owned(), ValueInPart<Entity>{p, part_.view(), weight.view()}, sums_.data() + 1);
-    for_each(x.executor(), Range<One>(0, 1), MeanOnOne{sum_view(0), sum_view(1), {shift_.data(), 1}});
+    sum_.anew().add(x.owned(), WeightedDifferenceInPart<Entity>{p, part_.view(), weight.view(), wanted.view(),
+                                                                std::as_const(x).view()});
+    sum_.finish(difference_.data());
+    sum_.anew().add(x.owned(), ValueInPart<Entity>{p, part_.view(), weight.view()});
+    sum_.finish(MeanOnOne{{difference_.data(), 1}, {shift_.data(), 1}});
     shift_part(p, x.range(), x.view());
   }
-}
-
-template <class X>
-View<One, const BinnedSum> PiecewiseConstantNullSpace<X>::sum_view(int number) const {
-  return {sums_.data() + number, 1};
 }
 
 template <class X>

@@ -5,6 +5,7 @@
 
 #include "kernels/factor.hpp"
 #include "kernels/field.hpp"
+#include "kernels/sum_in_parts.hpp"
 #include "solvers/linear_solver.hpp"
 
 namespace curlew {
@@ -26,14 +27,14 @@ class PiecewiseConstantNullSpace : public NullSpace<X> {
   Index parts() const { return static_cast<Index>(sizes_.size()); }
 
  private:
-  View<One, const BinnedSum> sum_view(int number) const;
   /// Adds `shift_` to what belongs to a set.
   void shift_part(Index p, Range<Entity> range, View<Entity, Real> values) const;
 
   Field<Entity, Index> part_;
-  std::vector<Real> sizes_;         // of each set, over all ranks
-  mutable Buffer<BinnedSum> sums_;  // in the making
-  mutable Buffer<Real> shift_;      // of one set
+  std::vector<Real> sizes_;  // of each set, over all ranks
+  mutable SumInParts sum_;
+  mutable Buffer<BinnedSum> difference_;  // of one set, in the making
+  mutable Buffer<Real> shift_;            // of one set
 };
 
 }  // namespace curlew

@@ -56,11 +56,11 @@ void JacobiPreconditioner<X>::apply(const Paired<X>& r, X& z) const {
 }
 
 template <class X>
-void JacobiPreconditioner<X>::apply_with_product(const Paired<X>& r, X& z, BinnedSum* product) const {
+void JacobiPreconditioner<X>::apply_with_product(const Paired<X>& r, X& z, SumInParts& product) const {
   using E = typename X::Entity;
   const X& inverse = inverse_diagonal_;
   const ScaledOnEntity<E> set_scaled{inverse.view(), r.view(), z.view()};
-  sum(r.executor(), r.owned(), ScaledAndProductOfEntity<E>{set_scaled}, product);
+  product.add(r.owned(), ScaledAndProductOfEntity<E>{set_scaled});
   for_each(r.executor(), Range<E>(r.owned().last(), r.size()), set_scaled);
 }
 

@@ -25,7 +25,7 @@ class JacobiPreconditioner : public Preconditioner<X> {
       : inverse_diagonal_(executor, size, "inverse diagonal", "1") {}
   void set_diagonal(const Paired<X>& diagonal);
   void apply(const Paired<X>& r, X& z) const override;
-  void apply_with_product(const Paired<X>& r, X& z, BinnedSum* product) const override;
+  void apply_with_product(const Paired<X>& r, X& z, SumInParts& product) const override;
 
  private:
   X inverse_diagonal_;

@@ -92,7 +92,8 @@ RefinedConjugateGradient<X>::RefinedConjugateGradient(Paired<X> residual, Solver
       residual_(std::move(residual)),
       single_(residual_),
       change_(alike(single_.correction)),
-      sums_(residual_.executor().space(), 2) {}
+      sum_(residual_.executor()),
+      squares_(residual_.executor().space(), 2) {}
 
 template <class X>
 template <class T>
@@ -103,18 +104,15 @@ void RefinedConjugateGradient<X>::set_residual(Precision<T>& precision, Real nor
 template <class X>
 Real RefinedConjugateGradient<X>::subtract(const Paired<Vectors<X, float>>& image,
                                            Paired<Vectors<X, float>>& residual) {
-  detail::SumInParts sum(residual.executor(), sums_.data());
+  sum_.anew();
   visit_fields(image, residual, [&]<class F>(const F& of_image, F& of_residual) {
     using E = typename F::Entity;
     const SubtractedOnEntity<E, typename F::Value> subtracted{of_image.view(), of_residual.view()};
-    sum.add(of_residual.owned(), subtracted);
+    sum_.add(of_residual.owned(), subtracted);
     if constexpr (on_every_rank<E>)
       for_each(residual.executor(), Range<E>(of_residual.owned().last(), of_residual.size()), subtracted);
   });
-  sum.finish();
-  BinnedSum squared;
-  copy_bytes(&squared, MemorySpace::Host, sums_.data(), sums_.space(), sizeof squared);
-  return std::sqrt(squared.value());
+  return std::sqrt(sum_.value());
 }
 
 template <class X>
@@ -141,10 +139,12 @@ SolveReport RefinedConjugateGradient<X>::solve(const std::string& unknown, const
                                                const RefinedPreconditioner<X>& preconditioner, X& x,
                                                Real noise, const Recall<Vectors<X, float>>& recall) {
   auto& iteration = single_.iteration;
-  system.set_first_residual(x, residual_, iteration.direction(), iteration.image(), sums_.data());
-  inner_product(residual_, residual_, sums_.data() + 1);
+  system.set_first_residual(x, residual_, iteration.direction(), iteration.image(), sum_.anew());
+  sum_.finish(squares_.data());
+  add_inner_product(residual_, residual_, sum_.anew());
+  sum_.finish(squares_.data() + 1);
   BinnedSum squared[2];  // one wait for both, on one rank
-  copy_bytes(squared, MemorySpace::Host, sums_.data(), sums_.space(), sizeof squared);
+  copy_bytes(squared, MemorySpace::Host, squares_.data(), squares_.space(), sizeof squared);
   const Real reference = std::sqrt(squared[0].value());
   const Real rounding = 4 * std::numeric_limits<Real>::epsilon() * reference;
   const Real rounded_residual = std::max(rounding, noise);

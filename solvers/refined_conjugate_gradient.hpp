@@ -40,11 +40,11 @@ class RefinedSystem : public FusedOperator<Vectors<X, float>>, public FusedOpera
 
   /// r = b - A x in double precision, zero where x is not free. Brings the ghosts of x up to date.
   virtual void set_residual(const X& x, Paired<X>& r) const = 0;
-  /// The same of the x that a solve starts from, of which a system may know A x already. Leaves in `squared`,
-  /// in the memory of the executor, the square of the norm of b - A times what is not free in x: what the
+  /// The same of the x that a solve starts from, of which a system may know A x already. Adds to `squared`
+  /// the square of the norm of b - A times what is not free in x: what the
   /// relative tolerance refers to. Single precision is enough for it. `given`, `image`: to work with.
   virtual void set_first_residual(const X& x, Paired<X>& r, Single& given, Paired<Single>& image,
-                                  BinnedSum* squared) const = 0;
+                                  SumInParts& squared) const = 0;
   /// What a correction in single precision leaves of the residual at least: well above rounding, to which
   /// more would be lost.
   virtual Real left_in_single_precision() const {
@@ -118,7 +118,8 @@ class RefinedConjugateGradient {
   Precision<float> single_;
   std::unique_ptr<Precision<Real>> double_;  // where a solve needed it
   Vectors<X, float> change_;                 // by a solve of several corrections, in the history's precision
-  Buffer<BinnedSum> sums_;                   // two, of squares
+  SumInParts sum_;
+  Buffer<BinnedSum> squares_;  // of a reference and of the first residual
 };
 
 }  // namespace curlew

@@ -5,30 +5,17 @@
 
 namespace curlew {
 
-namespace {
-
-template <class X, class Y>
-auto product_of(const X& x, const Y& y) {
-  return ProductOfEntity<typename X::Entity, typename X::Value>{x.view(), y.view()};
-}
-
-}  // namespace
-
 template <class T, class V, Cochain a, Cochain b>
-void inner_product(const StreamAndFaceValues<T, V, a>& x, const StreamAndFaceValues<T, V, b>& y,
-                   BinnedSum* result) {
-  detail::SumInParts sum(x.executor(), result);
-  sum.add(x.stream.owned(), product_of(x.stream, y.stream));
-  sum.add(x.loop.owned(), product_of(x.loop, y.loop));
-  sum.add(x.velocity.owned(), product_of(x.velocity, y.velocity));
-  sum.finish();
+void add_inner_product(const StreamAndFaceValues<T, V, a>& x, const StreamAndFaceValues<T, V, b>& y,
+                       SumInParts& sum) {
+  add_inner_product(x.stream, y.stream, sum);
+  add_inner_product(x.loop, y.loop, sum);
+  add_inner_product(x.velocity, y.velocity, sum);
 }
 template <class T, class V, Cochain a, Cochain b>
 Real inner_product(const StreamAndFaceValues<T, V, a>& x, const StreamAndFaceValues<T, V, b>& y) {
-  Buffer<BinnedSum> place(x.executor().space(), 1);
-  inner_product(x, y, place.data());
-  BinnedSum sum;
-  copy_bytes(&sum, MemorySpace::Host, place.data(), place.space(), sizeof sum);
+  SumInParts sum(x.executor());
+  add_inner_product(x, y, sum);
   return sum.value();
 }
 template <class T, class V, Cochain kind>
@@ -54,13 +41,10 @@ template <class T, class V, Cochain primal, Cochain dual>
 void conjugate_gradient_step(FactorInMemory alpha, const StreamAndFaceValues<T, V, primal>& direction,
                              const StreamAndFaceValues<T, V, dual>& image,
                              StreamAndFaceValues<T, V, primal>& x, StreamAndFaceValues<T, V, dual>& residual,
-                             BinnedSum* squared) {
-  detail::SumInParts sum(x.executor(), squared);
-  detail::conjugate_gradient_step(alpha, direction.stream, image.stream, x.stream, residual.stream, sum);
-  detail::conjugate_gradient_step(alpha, direction.loop, image.loop, x.loop, residual.loop, sum);
-  detail::conjugate_gradient_step(alpha, direction.velocity, image.velocity, x.velocity, residual.velocity,
-                                  sum);
-  sum.finish();
+                             SumInParts& squared) {
+  conjugate_gradient_step(alpha, direction.stream, image.stream, x.stream, residual.stream, squared);
+  conjugate_gradient_step(alpha, direction.loop, image.loop, x.loop, residual.loop, squared);
+  conjugate_gradient_step(alpha, direction.velocity, image.velocity, x.velocity, residual.velocity, squared);
 }
 
 template <class T, class V, Cochain kind>
@@ -78,10 +62,10 @@ using WideX = StreamVectors<Real>;
 using WideY = Paired<WideX>;
 template Real inner_product(const Image&, const Image&);
 template Real inner_product(const Y&, const Y&);
-template void inner_product(const Image&, const Image&, BinnedSum*);
-template void inner_product(const Image&, const StreamVelocity&, BinnedSum*);
-template void inner_product(const Y&, const X&, BinnedSum*);
-template void inner_product(const WideY&, const WideX&, BinnedSum*);
+template void add_inner_product(const Image&, const Image&, SumInParts&);
+template void add_inner_product(const Image&, const StreamVelocity&, SumInParts&);
+template void add_inner_product(const Y&, const X&, SumInParts&);
+template void add_inner_product(const WideY&, const WideX&, SumInParts&);
 template void copy(const StreamVelocity&, StreamVelocity&);
 template void copy(const Paired<StreamVelocity>&, Paired<StreamVelocity>&);
 template void subtract_from(const Image&, Image&);
@@ -89,9 +73,10 @@ template void subtract_from(const StreamVelocity&, StreamVelocity&);
 template void linear_combination(Real, const StreamVelocity&, Real, StreamVelocity&);
 template void linear_combination(Real, const Y&, Real, Y&);
 template void conjugate_gradient_step(FactorInMemory, const StreamVelocity&, const Image&, StreamVelocity&,
-                                      Image&, BinnedSum*);
-template void conjugate_gradient_step(FactorInMemory, const X&, const Y&, X&, Y&, BinnedSum*);
-template void conjugate_gradient_step(FactorInMemory, const WideX&, const WideY&, WideX&, WideY&, BinnedSum*);
+                                      Image&, SumInParts&);
+template void conjugate_gradient_step(FactorInMemory, const X&, const Y&, X&, Y&, SumInParts&);
+template void conjugate_gradient_step(FactorInMemory, const WideX&, const WideY&, WideX&, WideY&,
+                                      SumInParts&);
 template void next_direction(FactorInMemory, const StreamVelocity&, StreamVelocity&);
 template void next_direction(FactorInMemory, const X&, X&);
 template void next_direction(FactorInMemory, const WideX&, WideX&);

@@ -65,8 +65,8 @@ void visit_fields(const StreamAndFaceValues<T, V, a>& x, StreamAndFaceValues<U, 
 template <class T, class V, Cochain a, Cochain b>
 Real inner_product(const StreamAndFaceValues<T, V, a>& x, const StreamAndFaceValues<T, V, b>& y);
 template <class T, class V, Cochain a, Cochain b>
-void inner_product(const StreamAndFaceValues<T, V, a>& x, const StreamAndFaceValues<T, V, b>& y,
-                   BinnedSum* result);
+void add_inner_product(const StreamAndFaceValues<T, V, a>& x, const StreamAndFaceValues<T, V, b>& y,
+                       SumInParts& sum);
 template <class T, class V, Cochain kind>
 void copy(const StreamAndFaceValues<T, V, kind>& x, StreamAndFaceValues<T, V, kind>& y);
 template <class T, class V, Cochain kind>
@@ -78,7 +78,7 @@ template <class T, class V, Cochain primal, Cochain dual>
 void conjugate_gradient_step(FactorInMemory alpha, const StreamAndFaceValues<T, V, primal>& direction,
                              const StreamAndFaceValues<T, V, dual>& image,
                              StreamAndFaceValues<T, V, primal>& x, StreamAndFaceValues<T, V, dual>& residual,
-                             BinnedSum* squared);
+                             SumInParts& squared);
 template <class T, class V, Cochain kind>
 void next_direction(FactorInMemory beta, const StreamAndFaceValues<T, V, kind>& correction,
                     StreamAndFaceValues<T, V, kind>& direction);

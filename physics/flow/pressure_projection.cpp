@@ -128,13 +128,11 @@ class PressureProjection::Laplacian : public FusedOperator<DualCochain<Cell>> {
     launch_with_ghosts(projection_.mesh_.domain(), p.owned(), apply_on, p);
   }
   void apply_with_product(const DualCochain<Cell>& p, PrimalCochain<Cell>& outflow,
-                          BinnedSum* product) const override {
-    detail::SumInParts sum(p.executor(), product);
+                          SumInParts& product) const override {
     const auto apply_on = [&](Range<Cell> cells) {
-      projection_.laplacian_->apply_on(cells, p, outflow, &sum);
+      projection_.laplacian_->apply_on(cells, p, outflow, &product);
     };
     launch_with_ghosts(projection_.mesh_.domain(), p.owned(), apply_on, p);
-    sum.finish();
   }
   void apply_transpose(const DualCochain<Cell>& p, PrimalCochain<Cell>& outflow) const override {
     apply(p, outflow);

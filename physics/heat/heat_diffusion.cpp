@@ -197,15 +197,13 @@ class HeatDiffusion::System : public FusedOperator<PrimalCochain<Node>> {
       : heat_(heat), per_step_(per_step), implicit_weight_(implicit_weight) {}
   void apply(const PrimalCochain<Node>& x, DualCochain<Node>& y) const override { apply_to(x, y, nullptr); }
   void apply_with_product(const PrimalCochain<Node>& x, DualCochain<Node>& y,
-                          BinnedSum* product) const override {
-    detail::SumInParts sum(heat_.executor_, product);
-    apply_to(x, y, &sum);
-    sum.finish();
+                          SumInParts& product) const override {
+    apply_to(x, y, &product);
   }
   void apply_transpose(const PrimalCochain<Node>& x, DualCochain<Node>& y) const override { apply(x, y); }
 
  private:
-  void apply_to(const PrimalCochain<Node>& x, DualCochain<Node>& y, detail::SumInParts* product) const {
+  void apply_to(const PrimalCochain<Node>& x, DualCochain<Node>& y, SumInParts* product) const {
     const HeatSystemOnNode kernel{per_step_,
                                   implicit_weight_,
                                   heat_.capacity_.view(),

@@ -70,12 +70,12 @@ void FaceJacobi::apply(const FaceVectors<Real>& r, FaceVectors<Real>& z) const {
   for_each(r.executor(), r.owned(), kernel(r, z));
 }
 void FaceJacobi::apply_with_product(const FaceVectors<float>& r, FaceVectors<float>& z,
-                                    BinnedSum* product) const {
-  sum(r.executor(), r.owned(), kernel(r, z), product);
+                                    SumInParts& product) const {
+  product.add(r.owned(), kernel(r, z));
 }
 void FaceJacobi::apply_with_product(const FaceVectors<Real>& r, FaceVectors<Real>& z,
-                                    BinnedSum* product) const {
-  sum(r.executor(), r.owned(), kernel(r, z), product);
+                                    SumInParts& product) const {
+  product.add(r.owned(), kernel(r, z));
 }
 
 }  // namespace curlew

@@ -33,9 +33,9 @@ class FaceJacobi : public RefinedPreconditioner<FaceVelocity> {
   void apply(const FaceVectors<float>& r, FaceVectors<float>& z) const override;
   void apply(const FaceVectors<Real>& r, FaceVectors<Real>& z) const override;
   void apply_with_product(const FaceVectors<float>& r, FaceVectors<float>& z,
-                          BinnedSum* product) const override;
+                          SumInParts& product) const override;
   void apply_with_product(const FaceVectors<Real>& r, FaceVectors<Real>& z,
-                          BinnedSum* product) const override;
+                          SumInParts& product) const override;
 
  protected:
   std::pair<Real, Real> factors() const { return factors_; }

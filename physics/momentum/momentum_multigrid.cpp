@@ -174,21 +174,19 @@ void MomentumMultigrid::apply_in(const FaceVectors<T>& r, FaceVectors<T>& z) con
 }
 
 void MomentumMultigrid::apply_with_product(const FaceVectors<float>& r, FaceVectors<float>& z,
-                                           BinnedSum* product) const {
+                                           SumInParts& product) const {
   apply_with_product_in(r, z, product);
 }
 void MomentumMultigrid::apply_with_product(const FaceVectors<Real>& r, FaceVectors<Real>& z,
-                                           BinnedSum* product) const {
+                                           SumInParts& product) const {
   apply_with_product_in(r, z, product);
 }
 template <class T>
 void MomentumMultigrid::apply_with_product_in(const FaceVectors<T>& r, FaceVectors<T>& z,
-                                              BinnedSum* product) const {
+                                              SumInParts& product) const {
   if (!correction_) return FaceJacobi::apply_with_product(r, z, product);
-  detail::SumInParts sum(r.executor(), product);
   correction_->apply(r, scale_, division<T>(), z,
-                     [&](Range<Face> range, const auto& kernel) { sum.add(range, kernel); });
-  sum.finish();
+                     [&](Range<Face> range, const auto& kernel) { product.add(range, kernel); });
 }
 
 }  // namespace curlew

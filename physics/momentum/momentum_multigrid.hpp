@@ -29,9 +29,9 @@ class MomentumMultigrid : public FaceJacobi {
   void apply(const FaceVectors<float>& r, FaceVectors<float>& z) const override;
   void apply(const FaceVectors<Real>& r, FaceVectors<Real>& z) const override;
   void apply_with_product(const FaceVectors<float>& r, FaceVectors<float>& z,
-                          BinnedSum* product) const override;
+                          SumInParts& product) const override;
   void apply_with_product(const FaceVectors<Real>& r, FaceVectors<Real>& z,
-                          BinnedSum* product) const override;
+                          SumInParts& product) const override;
 
  private:
   class NodeCorrection;
@@ -39,7 +39,7 @@ class MomentumMultigrid : public FaceJacobi {
   template <class T>
   void apply_in(const FaceVectors<T>& r, FaceVectors<T>& z) const;
   template <class T>
-  void apply_with_product_in(const FaceVectors<T>& r, FaceVectors<T>& z, BinnedSum* product) const;
+  void apply_with_product_in(const FaceVectors<T>& r, FaceVectors<T>& z, SumInParts& product) const;
 
   float scale_ = 0;                             // 1 / b
   Real ratio_ = 0;                              // of the correction: the power of four nearest to b / a

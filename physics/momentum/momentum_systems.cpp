@@ -447,13 +447,11 @@ void MomentumSystem::set_residual(const FaceVelocity& v, FaceVelocity& r) const 
 }
 
 void MomentumSystem::set_first_residual(const FaceVelocity& v, FaceVelocity& r, FaceVectors<float>&,
-                                        FaceVectors<float>&, BinnedSum* squared) const {
-  detail::SumInParts sum(matrices_.executor(), squared);
+                                        FaceVectors<float>&, SumInParts& squared) const {
   visit_residual_kernels(
       v, r, [&]<class Rows>(Range<Face> range, const MomentumResidualOnFace<Rows>& kernel) {
-        sum.add(range, ResidualAndSquaredSourceOfFace<Rows>{kernel, matrices_.sees_given(), v.view()});
+        squared.add(range, ResidualAndSquaredSourceOfFace<Rows>{kernel, matrices_.sees_given(), v.view()});
       });
-  sum.finish();
 }
 
 template <class T, class Launch>
@@ -479,7 +477,7 @@ void TangentialSystem::set_residual(const FaceVelocity& v, FaceVelocity& r) cons
 }
 
 void TangentialSystem::set_first_residual(const FaceVelocity& v, FaceVelocity& r, FaceVectors<float>& given,
-                                          FaceVectors<float>&, BinnedSum* squared) const {
+                                          FaceVectors<float>&, SumInParts& squared) const {
   const MomentumMatrices& m = matrices_;
   if (source_ != nullptr) {
     if (force_known_) {
@@ -489,20 +487,17 @@ void TangentialSystem::set_first_residual(const FaceVelocity& v, FaceVelocity& r
     } else {
       set_residual(v, r);
     }
-    sum(m.executor(), v.owned(), SquaredFreeTangentialPartOfFace{m.hold(), m.area(), source_->view()},
-        squared);
+    squared.add(v.owned(), SquaredFreeTangentialPartOfFace{m.hold(), m.area(), source_->view()});
     return;
   }
   const auto gather = [&](Range<Face> range) {
     for_each(m.executor(), range, GivenOrNormalPartOnFace{m.hold(), m.area(), v.view(), given.view()});
   };
-  detail::SumInParts sum(m.executor(), squared);
   m.visit_stencil(v, FaceStencil::Lengths{}, gather, [&](Range<Face> range, auto rows, MemorySpace space) {
-    sum.add(range, TangentialResidualAndSquaredSourceOfFace<decltype(rows)>{
-                       rows, m.viscous_form().entries(space), m.hold(), m.area(), v.view(),
-                       std::as_const(given).view(), r.view()});
+    squared.add(range, TangentialResidualAndSquaredSourceOfFace<decltype(rows)>{
+                           rows, m.viscous_form().entries(space), m.hold(), m.area(), v.view(),
+                           std::as_const(given).view(), r.view()});
   });
-  sum.finish();
 }
 
 Real TangentialSystem::rounding_of(const FaceVectors<float>& e) const {
@@ -528,21 +523,19 @@ void FaceSystem<System>::apply(const FaceVectors<Real>& v, FaceVectors<Real>& im
 template <class System>
 template <class T>
 void FaceSystem<System>::apply_with_product_in(const FaceVectors<T>& v, FaceVectors<T>& image,
-                                               BinnedSum* product) const {
-  detail::SumInParts sum(v.executor(), product);
+                                               SumInParts& product) const {
   static_cast<const System&>(*this).visit_kernels(v, image, [&]<class K>(Range<Face> range, const K& kernel) {
-    sum.add(range, ProductOfFace<K>{kernel});
+    product.add(range, ProductOfFace<K>{kernel});
   });
-  sum.finish();
 }
 template <class System>
 void FaceSystem<System>::apply_with_product(const FaceVectors<float>& v, FaceVectors<float>& image,
-                                            BinnedSum* product) const {
+                                            SumInParts& product) const {
   apply_with_product_in(v, image, product);
 }
 template <class System>
 void FaceSystem<System>::apply_with_product(const FaceVectors<Real>& v, FaceVectors<Real>& image,
-                                            BinnedSum* product) const {
+                                            SumInParts& product) const {
   apply_with_product_in(v, image, product);
 }
 

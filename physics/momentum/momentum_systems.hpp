@@ -107,9 +107,9 @@ class FaceSystem : public RefinedSystem<FaceVelocity> {
   void apply(const FaceVectors<float>& v, FaceVectors<float>& image) const override;
   void apply(const FaceVectors<Real>& v, FaceVectors<Real>& image) const override;
   void apply_with_product(const FaceVectors<float>& v, FaceVectors<float>& image,
-                          BinnedSum* product) const override;
+                          SumInParts& product) const override;
   void apply_with_product(const FaceVectors<Real>& v, FaceVectors<Real>& image,
-                          BinnedSum* product) const override;
+                          SumInParts& product) const override;
   void add(Real factor, const FaceVectors<float>& e, FaceVelocity& v) const override;
   void add(Real factor, const FaceVectors<Real>& e, FaceVelocity& v) const override;
 
@@ -120,7 +120,7 @@ class FaceSystem : public RefinedSystem<FaceVelocity> {
   template <class T>
   void apply_in(const FaceVectors<T>& v, FaceVectors<T>& image) const;
   template <class T>
-  void apply_with_product_in(const FaceVectors<T>& v, FaceVectors<T>& image, BinnedSum* product) const;
+  void apply_with_product_in(const FaceVectors<T>& v, FaceVectors<T>& image, SumInParts& product) const;
   template <class T>
   void add_in(Real factor, const FaceVectors<T>& e, FaceVelocity& v) const;
 };
@@ -141,7 +141,7 @@ class MomentumSystem : public FaceSystem<MomentumSystem> {
   void set_residual(const FaceVelocity& v, FaceVelocity& r) const override;
   Real rounding_of(const FaceVectors<float>& e) const override;
   void set_first_residual(const FaceVelocity& v, FaceVelocity& r, FaceVectors<float>& given,
-                          FaceVectors<float>& image, BinnedSum* squared) const override;
+                          FaceVectors<float>& image, SumInParts& squared) const override;
 
  private:
   friend FaceSystem<MomentumSystem>;
@@ -173,7 +173,7 @@ class TangentialSystem : public FaceSystem<TangentialSystem> {
   void set_residual(const FaceVelocity& v, FaceVelocity& r) const override;
   Real rounding_of(const FaceVectors<float>& e) const override;
   void set_first_residual(const FaceVelocity& v, FaceVelocity& r, FaceVectors<float>& given,
-                          FaceVectors<float>& image, BinnedSum* squared) const override;
+                          FaceVectors<float>& image, SumInParts& squared) const override;
 
  private:
   friend FaceSystem<TangentialSystem>;

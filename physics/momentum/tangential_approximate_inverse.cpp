@@ -294,20 +294,19 @@ void TangentialApproximateInverse::apply(const FaceVectors<Real>& r, FaceVectors
 
 template <class T>
 void TangentialApproximateInverse::apply_with_product_in(const FaceVectors<T>& r, FaceVectors<T>& z,
-                                                         BinnedSum* product) const {
-  detail::SumInParts sum(r.executor(), product);  // r . z = G r . G r
+                                                         SumInParts& product) const {
+  // r . z = G r . G r
   visit_product(lower_, r, place<T>(),
-                [&](Range<Face> range, const auto& kernel) { sum.add(range, kernel); });
-  sum.finish();
+                [&](Range<Face> range, const auto& kernel) { product.add(range, kernel); });
   visit_product(upper_, std::as_const(place<T>()), z,
                 [&](Range<Face> range, const auto& kernel) { for_each(r.executor(), range, kernel); });
 }
 void TangentialApproximateInverse::apply_with_product(const FaceVectors<float>& r, FaceVectors<float>& z,
-                                                      BinnedSum* product) const {
+                                                      SumInParts& product) const {
   apply_with_product_in(r, z, product);
 }
 void TangentialApproximateInverse::apply_with_product(const FaceVectors<Real>& r, FaceVectors<Real>& z,
-                                                      BinnedSum* product) const {
+                                                      SumInParts& product) const {
   apply_with_product_in(r, z, product);
 }
 

@@ -25,9 +25,9 @@ class TangentialApproximateInverse : public RefinedPreconditioner<FaceVelocity> 
   void apply(const FaceVectors<float>& r, FaceVectors<float>& z) const override;
   void apply(const FaceVectors<Real>& r, FaceVectors<Real>& z) const override;
   void apply_with_product(const FaceVectors<float>& r, FaceVectors<float>& z,
-                          BinnedSum* product) const override;
+                          SumInParts& product) const override;
   void apply_with_product(const FaceVectors<Real>& r, FaceVectors<Real>& z,
-                          BinnedSum* product) const override;
+                          SumInParts& product) const override;
 
  private:
   /// G or Gᵀ without its diagonal, for the faces that the rank owns. Entries that a row has not are zero.
@@ -43,7 +43,7 @@ class TangentialApproximateInverse : public RefinedPreconditioner<FaceVelocity> 
   template <class T>
   void apply_in(const FaceVectors<T>& r, FaceVectors<T>& z) const;
   template <class T>
-  void apply_with_product_in(const FaceVectors<T>& r, FaceVectors<T>& z, BinnedSum* product) const;
+  void apply_with_product_in(const FaceVectors<T>& r, FaceVectors<T>& z, SumInParts& product) const;
   /// A place for G r.
   template <class T>
   FaceVectors<T>& place() const;

@@ -170,8 +170,7 @@ TangentialChebyshev::TangentialChebyshev(const MomentumMatrices& matrices)
 }
 
 template <class T>
-void TangentialChebyshev::apply_to(Real factor, const FaceVectors<T>& r, FaceVectors<T>& z,
-                                   detail::SumInParts* sum) {
+void TangentialChebyshev::apply_to(Real factor, const FaceVectors<T>& r, FaceVectors<T>& z, SumInParts* sum) {
   if (steps_.empty()) return z.fill({});
   const FaceMatricesIn<float>& in = matrices_.in<float>();
   const auto area = std::as_const(area_).view(), inverse = std::as_const(inverse_diagonal_).view();
@@ -191,7 +190,7 @@ void TangentialChebyshev::apply_to(Real factor, const FaceVectors<T>& r, FaceVec
         for_each(executor_, range, ChebyshevStepOnFace<Change>{change, step_.view(), next->view()});
       } else {
         const LastStepOnFace<T, Change> last{change, static_cast<float>(factor), z.view()};
-        detail::run_and_add(executor_, range, last, sum);
+        run_and_add(executor_, range, last, sum);
       }
     });
     std::swap(current, next);
@@ -199,11 +198,11 @@ void TangentialChebyshev::apply_to(Real factor, const FaceVectors<T>& r, FaceVec
 }
 
 void TangentialChebyshev::apply(Real factor, const FaceVectors<float>& r, FaceVectors<float>& z,
-                                detail::SumInParts* sum) {
+                                SumInParts* sum) {
   apply_to(factor, r, z, sum);
 }
 void TangentialChebyshev::apply(Real factor, const FaceVectors<Real>& r, FaceVectors<Real>& z,
-                                detail::SumInParts* sum) {
+                                SumInParts* sum) {
   apply_to(factor, r, z, sum);
 }
 

@@ -8,9 +8,7 @@
 
 namespace curlew {
 
-namespace detail {
 class SumInParts;
-}
 
 /// Preconditioner for tangential velocities: some steps of a Chebyshev iteration for K_tt, in single
 /// precision. Symmetric and positive on what is free. It costs products with the matrix where FaceJacobi
@@ -23,12 +21,12 @@ class TangentialChebyshev {
   /// z = factor A B A r for a tangential r of order one, A the areas of faces: what multiplies velocities
   /// times areas is divided by areas. Ghosts of r are not read, those of z not written. z is 0 where
   /// tangential velocities are held. `sum` gets r . z, unless it is null.
-  void apply(Real factor, const FaceVectors<float>& r, FaceVectors<float>& z, detail::SumInParts* sum);
-  void apply(Real factor, const FaceVectors<Real>& r, FaceVectors<Real>& z, detail::SumInParts* sum);
+  void apply(Real factor, const FaceVectors<float>& r, FaceVectors<float>& z, SumInParts* sum);
+  void apply(Real factor, const FaceVectors<Real>& r, FaceVectors<Real>& z, SumInParts* sum);
 
  private:
   template <class T>
-  void apply_to(Real factor, const FaceVectors<T>& r, FaceVectors<T>& z, detail::SumInParts* sum);
+  void apply_to(Real factor, const FaceVectors<T>& r, FaceVectors<T>& z, SumInParts* sum);
 
   const MomentumMatrices& matrices_;
   Executor executor_;

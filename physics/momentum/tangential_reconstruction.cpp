@@ -151,7 +151,7 @@ void TangentialReconstruction::set_rotation(const Field<Edge, T, Cochain::Dual>&
 
 template <class T>
 void TangentialReconstruction::add(const Field<Edge, float>& s, const FaceVectors<T>& r, FaceVectors<T>& z,
-                                   detail::SumInParts* sum) {
+                                   SumInParts* sum) {
   const MomentumMatrices& m = matrices_;
   const Topology& topology = m.mesh().topology();
   const Geometry& geometry = m.mesh().geometry();
@@ -181,8 +181,8 @@ template void TangentialReconstruction::set_rotation(const Field<Edge, float, Co
 template void TangentialReconstruction::set_rotation(const Field<Edge, Real, Cochain::Dual>&,
                                                      const FaceVectors<Real>&, Field<Edge, float>&);
 template void TangentialReconstruction::add(const Field<Edge, float>&, const FaceVectors<float>&,
-                                            FaceVectors<float>&, detail::SumInParts*);
+                                            FaceVectors<float>&, SumInParts*);
 template void TangentialReconstruction::add(const Field<Edge, float>&, const FaceVectors<Real>&,
-                                            FaceVectors<Real>&, detail::SumInParts*);
+                                            FaceVectors<Real>&, SumInParts*);
 
 }  // namespace curlew

@@ -5,9 +5,7 @@
 
 namespace curlew {
 
-namespace detail {
 class SumInParts;
-}
 
 /// The tangential velocities that belong to a smooth streamfunction, times areas: A T N C s on faces where
 /// they are free, C s being fluxes, N the interpolation to cells (operators/interpolation.hpp) and T the
@@ -25,7 +23,7 @@ class TangentialReconstruction {
                     Field<Edge, float>& rotation);
   /// z += A T N C s. Ghosts of s are right, those of z are not written. `sum` gets r . z, unless it is null.
   template <class T>
-  void add(const Field<Edge, float>& s, const FaceVectors<T>& r, FaceVectors<T>& z, detail::SumInParts* sum);
+  void add(const Field<Edge, float>& s, const FaceVectors<T>& r, FaceVectors<T>& z, SumInParts* sum);
 
  private:
   const MomentumMatrices& matrices_;

@@ -161,8 +161,7 @@ void HarmonicFlows::set_products(const Paired<StreamVectors<T>>& r) const {
 }
 
 template <class T>
-void HarmonicFlows::add(const Paired<StreamVectors<T>>& r, StreamVectors<T>& z,
-                        detail::SumInParts* sum) const {
+void HarmonicFlows::add(const Paired<StreamVectors<T>>& r, StreamVectors<T>& z, SumInParts* sum) const {
   set_products<T>(r);
   const View<HarmonicFlow, Real> factors(factors_.data(), loops_);
   for_each(executor_, range(),
@@ -172,15 +171,14 @@ void HarmonicFlows::add(const Paired<StreamVectors<T>>& r, StreamVectors<T>& z,
            SetFlowsOnLoop{RowsOfFlows<Loop, Real>{through_.data(), loops_}, range(), factors, z.loop.view()});
   if (sum != nullptr)
     sum->add(z.loop.owned(), ProductOfEntity<Loop>{r.loop.view(), std::as_const(z.loop).view()});
-  detail::run_and_add(executor_, z.stream.owned(),
-                      AddFlowsOnEdge<T>{RowsOfFlows<Edge, float>{stream_.data(), edges_}, range(), factors,
-                                        r.stream.view(), z.stream.view()},
-                      sum);
+  run_and_add(executor_, z.stream.owned(),
+              AddFlowsOnEdge<T>{RowsOfFlows<Edge, float>{stream_.data(), edges_}, range(), factors,
+                                r.stream.view(), z.stream.view()},
+              sum);
 }
 
 template void HarmonicFlows::add(const Paired<StreamVectors<float>>&, StreamVectors<float>&,
-                                 detail::SumInParts*) const;
-template void HarmonicFlows::add(const Paired<StreamVectors<Real>>&, StreamVectors<Real>&,
-                                 detail::SumInParts*) const;
+                                 SumInParts*) const;
+template void HarmonicFlows::add(const Paired<StreamVectors<Real>>&, StreamVectors<Real>&, SumInParts*) const;
 
 }  // namespace curlew

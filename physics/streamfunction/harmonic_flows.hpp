@@ -9,9 +9,7 @@
 
 namespace curlew {
 
-namespace detail {
 class SumInParts;
-}
 
 /// Entity tag: a flow without vorticity. By inertia it has no energy in common with any curl, whereas a flux
 /// through the faces of a loop alone is nearly a sum of curls.
@@ -35,7 +33,7 @@ class HarmonicFlows {
   void set(Real a, Real b);
   /// Of z it adds to the streamfunction and sets the loops. `sum` gets r . z of both, unless it is null.
   template <class T>
-  void add(const Paired<StreamVectors<T>>& r, StreamVectors<T>& z, detail::SumInParts* sum) const;
+  void add(const Paired<StreamVectors<T>>& r, StreamVectors<T>& z, SumInParts* sum) const;
 
  private:
   /// Leaves Yᵀ r in `products_`.

@@ -29,9 +29,9 @@ struct ScaledOnEntity {
 };
 
 template <class E, class From, class To>
-void scale_by(const Field<E>& scale, const From& r, To& z, detail::SumInParts* sum) {
+void scale_by(const Field<E>& scale, const From& r, To& z, SumInParts* sum) {
   const ScaledOnEntity<E, typename To::Value> scaled{scale.view(), r.view(), z.view()};
-  detail::run_and_add(scale.executor(), z.owned(), scaled, sum);
+  run_and_add(scale.executor(), z.owned(), scaled, sum);
   if constexpr (on_every_rank<E>) for_each(scale.executor(), Range<E>(z.owned().last(), z.size()), scaled);
 }
 
@@ -86,7 +86,7 @@ void StreamPreconditioner::set_edges(Real a, Real b) {
 
 template <class T>
 void StreamPreconditioner::apply_coupled(const Paired<StreamVectors<T>>& r, StreamVectors<T>& z,
-                                         detail::SumInParts* sum) const {
+                                         SumInParts* sum) const {
   auto& [reconstruction, rotation, stream] = *coupling_;
   reconstruction.set_rotation(r.stream, r.velocity, rotation);
   edges_->set_coupled(rotation, stream);
@@ -101,10 +101,10 @@ void StreamPreconditioner::apply_coupled(const Paired<StreamVectors<T>>& r, Stre
 
 template <class T>
 void StreamPreconditioner::apply_in(const Paired<StreamVectors<T>>& r, StreamVectors<T>& z,
-                                    detail::SumInParts* sum) const {
+                                    SumInParts* sum) const {
   if (coupling_) return apply_coupled(r, z, sum);
   // Where there are harmonic flows, these come last.
-  detail::SumInParts* const sum_of_stream = harmonic_ ? nullptr : sum;
+  SumInParts* const sum_of_stream = harmonic_ ? nullptr : sum;
   if (edges_) {
     if constexpr (std::is_same_v<T, float>) {
       edges_->apply(r.stream, z.stream, sum_of_stream);
@@ -131,10 +131,8 @@ void StreamPreconditioner::apply_in(const Paired<StreamVectors<T>>& r, StreamVec
 
 template <class T>
 void StreamPreconditioner::apply_with_product_in(const Paired<StreamVectors<T>>& r, StreamVectors<T>& z,
-                                                 BinnedSum* product) const {
-  detail::SumInParts sum(r.executor(), product);
-  apply_in(r, z, &sum);
-  sum.finish();
+                                                 SumInParts& product) const {
+  apply_in(r, z, &product);
 }
 
 void StreamPreconditioner::apply(const Paired<StreamVectors<float>>& r, StreamVectors<float>& z) const {
@@ -144,11 +142,11 @@ void StreamPreconditioner::apply(const Paired<StreamVectors<Real>>& r, StreamVec
   apply_in(r, z, nullptr);
 }
 void StreamPreconditioner::apply_with_product(const Paired<StreamVectors<float>>& r, StreamVectors<float>& z,
-                                              BinnedSum* product) const {
+                                              SumInParts& product) const {
   apply_with_product_in(r, z, product);
 }
 void StreamPreconditioner::apply_with_product(const Paired<StreamVectors<Real>>& r, StreamVectors<Real>& z,
-                                              BinnedSum* product) const {
+                                              SumInParts& product) const {
   apply_with_product_in(r, z, product);
 }
 

@@ -38,9 +38,9 @@ class StreamPreconditioner : public RefinedPreconditioner<StreamVelocity> {
   void apply(const Paired<StreamVectors<float>>& r, StreamVectors<float>& z) const override;
   void apply(const Paired<StreamVectors<Real>>& r, StreamVectors<Real>& z) const override;
   void apply_with_product(const Paired<StreamVectors<float>>& r, StreamVectors<float>& z,
-                          BinnedSum* product) const override;
+                          SumInParts& product) const override;
   void apply_with_product(const Paired<StreamVectors<Real>>& r, StreamVectors<Real>& z,
-                          BinnedSum* product) const override;
+                          SumInParts& product) const override;
 
  private:
   /// Of the correction that both fields have together.
@@ -53,13 +53,13 @@ class StreamPreconditioner : public RefinedPreconditioner<StreamVelocity> {
   /// Chooses, too, whether there is a coupling.
   void set_edges(Real a, Real b);
   template <class T>
-  void apply_coupled(const Paired<StreamVectors<T>>& r, StreamVectors<T>& z, detail::SumInParts* sum) const;
+  void apply_coupled(const Paired<StreamVectors<T>>& r, StreamVectors<T>& z, SumInParts* sum) const;
   /// `sum` gets r . z, unless it is null.
   template <class T>
-  void apply_in(const Paired<StreamVectors<T>>& r, StreamVectors<T>& z, detail::SumInParts* sum) const;
+  void apply_in(const Paired<StreamVectors<T>>& r, StreamVectors<T>& z, SumInParts* sum) const;
   template <class T>
   void apply_with_product_in(const Paired<StreamVectors<T>>& r, StreamVectors<T>& z,
-                             BinnedSum* product) const;
+                             SumInParts& product) const;
 
   Field<Edge> stream_;
   Field<Loop> loop_;

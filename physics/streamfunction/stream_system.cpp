@@ -185,7 +185,7 @@ StreamMatrices::Faces<Real>& StreamMatrices::faces<Real>() const {
 /// all faces about its own edges, with all their faces. Circulations are brought where rows reach further.
 template <class T>
 void StreamSystem::apply_to(const StreamVectors<T>& x, Paired<StreamVectors<T>>& y,
-                            BinnedSum* product) const {
+                            SumInParts* product) const {
   const MomentumMatrices& m = matrices_.momentum_;
   const FaceMatricesIn<T>& in = m.in<T>();
   auto& [inverse_area, velocity, circulation] = matrices_.faces<T>();
@@ -198,8 +198,7 @@ void StreamSystem::apply_to(const StreamVectors<T>& x, Paired<StreamVectors<T>>&
   launch_with_ghosts(m.mesh().domain(), velocity.range(), set_velocity, x.velocity, x.stream);
   matrices_.curl_.add_loops(x.loop, inverse_area, in.normal, velocity);
 
-  detail::SumInParts sum(m.executor(), product);
-  const auto set_force = [&](Range<Face> faces, detail::SumInParts* own_sum) {
+  const auto set_force = [&](Range<Face> faces, SumInParts* own_sum) {
     const auto launch = [&](Range<Face> range, auto rows) {
       const ForceOnFace<T, decltype(rows)> force{rows,
                                                  view(in.mass, space),
@@ -212,16 +211,15 @@ void StreamSystem::apply_to(const StreamVectors<T>& x, Paired<StreamVectors<T>>&
                                                  std::as_const(velocity).view(),
                                                  circulation.view(),
                                                  y.velocity.view()};
-      detail::run_and_add(m.executor(), range, force, own_sum);
+      run_and_add(m.executor(), range, force, own_sum);
     };
     m.mass().stencil().visit_parts(space, faces, launch, LengthsIn<T>{});
   };
-  set_force(velocity.owned(), product != nullptr ? &sum : nullptr);
+  set_force(velocity.owned(), product);
   if (m.mass().stencil().reaches_further())
     exchange_ghosts(m.mesh().domain(), circulation);
   else
     set_force(Range<Face>(velocity.owned().last(), velocity.size()), nullptr);
-  if (product != nullptr) sum.finish();
   set_rotation(circulation, y.stream, y.loop);
 }
 
@@ -244,12 +242,12 @@ void StreamSystem::apply(const StreamVectors<Real>& x, Paired<StreamVectors<Real
   apply_to(x, y, nullptr);
 }
 void StreamSystem::apply_with_product(const StreamVectors<float>& x, Paired<StreamVectors<float>>& y,
-                                      BinnedSum* product) const {
-  apply_to(x, y, product);
+                                      SumInParts& product) const {
+  apply_to(x, y, &product);
 }
 void StreamSystem::apply_with_product(const StreamVectors<Real>& x, Paired<StreamVectors<Real>>& y,
-                                      BinnedSum* product) const {
-  apply_to(x, y, product);
+                                      SumInParts& product) const {
+  apply_to(x, y, &product);
 }
 
 void StreamSystem::set_residual(const StreamVelocity& x, Paired<StreamVelocity>& r) const {
@@ -278,19 +276,17 @@ void StreamSystem::set_residual(const StreamVelocity& x, Paired<StreamVelocity>&
 
 void StreamSystem::set_first_residual(const StreamVelocity& x, Paired<StreamVelocity>& r,
                                       StreamVectors<float>&, Paired<StreamVectors<float>>& image,
-                                      BinnedSum* squared) const {
+                                      SumInParts& squared) const {
   set_residual(x, r);
   const MomentumMatrices& m = matrices_.momentum_;
-  detail::SumInParts sum(m.executor(), squared);
-  sum.add(r.velocity.owned(), ProductOfEntity<Face, Vector3>{r.velocity.view(), r.velocity.view()});
-  sum.add(r.stream.owned(),
-          SquaredSourceOfEdge{m.mesh().topology().faces_of_edge().view(m.executor().space()),
-                              std::as_const(matrices_.free_).view(), sources_->circulation.view(),
-                              r.stream.view()});
+  squared.add(r.velocity.owned(), ProductOfEntity<Face, Vector3>{r.velocity.view(), r.velocity.view()});
+  squared.add(r.stream.owned(),
+              SquaredSourceOfEdge{m.mesh().topology().faces_of_edge().view(m.executor().space()),
+                                  std::as_const(matrices_.free_).view(), sources_->circulation.view(),
+                                  r.stream.view()});
   matrices_.curl_.set_circulation_round_loops(sources_->circulation, image.loop);
   add_given(image.loop);
-  sum.add(r.loop.owned(), SquaredSourceOfLoop{std::as_const(image.loop).view(), r.loop.view()});
-  sum.finish();
+  squared.add(r.loop.owned(), SquaredSourceOfLoop{std::as_const(image.loop).view(), r.loop.view()});
 }
 
 template <class T>

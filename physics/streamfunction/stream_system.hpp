@@ -66,9 +66,9 @@ class StreamSystem : public RefinedSystem<StreamVelocity> {
   void apply(const StreamVectors<float>& x, Paired<StreamVectors<float>>& y) const override;
   void apply(const StreamVectors<Real>& x, Paired<StreamVectors<Real>>& y) const override;
   void apply_with_product(const StreamVectors<float>& x, Paired<StreamVectors<float>>& y,
-                          BinnedSum* product) const override;
+                          SumInParts& product) const override;
   void apply_with_product(const StreamVectors<Real>& x, Paired<StreamVectors<Real>>& y,
-                          BinnedSum* product) const override;
+                          SumInParts& product) const override;
   /// Rounding piles up along gradients, which have no curl, the more the further a correction goes.
   Real left_in_single_precision() const override {
     return 100 * static_cast<Real>(std::numeric_limits<float>::epsilon());
@@ -77,13 +77,13 @@ class StreamSystem : public RefinedSystem<StreamVelocity> {
   /// The norm is that of what drives the change and of what the flow's own inertia and friction are,
   /// together: the reference keeps its size when the change becomes small.
   void set_first_residual(const StreamVelocity& x, Paired<StreamVelocity>& r, StreamVectors<float>& given,
-                          Paired<StreamVectors<float>>& image, BinnedSum* squared) const override;
+                          Paired<StreamVectors<float>>& image, SumInParts& squared) const override;
   void add(Real factor, const StreamVectors<float>& e, StreamVelocity& x) const override;
   void add(Real factor, const StreamVectors<Real>& e, StreamVelocity& x) const override;
 
  private:
   template <class T>
-  void apply_to(const StreamVectors<T>& x, Paired<StreamVectors<T>>& y, BinnedSum* product) const;
+  void apply_to(const StreamVectors<T>& x, Paired<StreamVectors<T>>& y, SumInParts* product) const;
   template <class T>
   void add_in(Real factor, const StreamVectors<T>& e, StreamVelocity& x) const;
   /// Rotation on free edges and circulation round loops.

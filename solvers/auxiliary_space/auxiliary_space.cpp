@@ -266,7 +266,7 @@ class AuxiliarySpace::Implementation {
     apply(std::as_const(right_hand_side_).view(), residual_.view(), nullptr);
     for_each(executor_, edges, WidenedOnEdge{scaling, std::as_const(residual_).view(), z});
   }
-  void apply(View<Edge, const float> r, View<Edge, float> z, detail::SumInParts* sum) {
+  void apply(View<Edge, const float> r, View<Edge, float> z, SumInParts* sum) {
     const auto inverse = std::as_const(inverse_diagonal_).view();
     for_each(executor_, x_.owned(), StartedOnEdge{damping_, r, inverse, x_.view()});
     visit_product(ResidualOnEdge{r, residual_.view()});
@@ -278,9 +278,9 @@ class AuxiliarySpace::Implementation {
     correction_->set_coupled(viscous_factor_, r, x);
   }
   template <class T>
-  void smooth(View<Edge, const T> r, View<Edge, const float> x, View<Edge, T> z, detail::SumInParts* sum) {
+  void smooth(View<Edge, const T> r, View<Edge, const float> x, View<Edge, T> z, SumInParts* sum) {
     const SmoothedOnEdge<T> smoothed{factor_ * damping_, std::as_const(inverse_diagonal_).view(), x, r, z};
-    detail::run_and_add(executor_, x_.owned(), smoothed, sum);
+    run_and_add(executor_, x_.owned(), smoothed, sum);
   }
   Index size() const { return x_.size(); }
   const Executor& executor() const { return executor_; }
@@ -386,7 +386,7 @@ class AuxiliarySpace::Implementation {
   /// nothing. Rows of F are whole for those: the rank has the cells on both sides of them with all their
   /// faces. Circulations of ghosts are brought where rows reach further.
   template <class Kernel>
-  void visit_product(const Kernel& kernel, detail::SumInParts* sum = nullptr) {
+  void visit_product(const Kernel& kernel, SumInParts* sum = nullptr) {
     const MemorySpace space = executor_.space();
     const auto curl = [&](Range<Face> wanted) {
       curl_.rows().visit(wanted, std::as_const(x_).view(), FluxOnFace{flux_.view()});
@@ -437,7 +437,7 @@ void AuxiliarySpace::apply(const DualCochain<Edge>& r, PrimalCochain<Edge>& z) c
   implementation_->apply(r.view(), z.view());
 }
 void AuxiliarySpace::apply(const Field<Edge, float, Cochain::Dual>& r, Field<Edge, float, Cochain::Primal>& z,
-                           detail::SumInParts* sum) const {
+                           SumInParts* sum) const {
   require_fits(r, implementation_->size(), implementation_->executor());
   require_fits(z, implementation_->size(), implementation_->executor());
   implementation_->apply(r.view(), z.view(), sum);
@@ -448,12 +448,12 @@ void AuxiliarySpace::set_coupled(const Field<Edge, float>& r, Field<Edge, float>
 }
 template <class T>
 void AuxiliarySpace::smooth(const Field<Edge, T, Cochain::Dual>& r, const Field<Edge, float>& x,
-                            Field<Edge, T, Cochain::Primal>& z, detail::SumInParts* sum) const {
+                            Field<Edge, T, Cochain::Primal>& z, SumInParts* sum) const {
   implementation_->smooth(r.view(), x.view(), z.view(), sum);
 }
 template void AuxiliarySpace::smooth(const Field<Edge, float, Cochain::Dual>&, const Field<Edge, float>&,
-                                     Field<Edge, float, Cochain::Primal>&, detail::SumInParts*) const;
+                                     Field<Edge, float, Cochain::Primal>&, SumInParts*) const;
 template void AuxiliarySpace::smooth(const DualCochain<Edge>&, const Field<Edge, float>&,
-                                     PrimalCochain<Edge>&, detail::SumInParts*) const;
+                                     PrimalCochain<Edge>&, SumInParts*) const;
 
 }  // namespace curlew

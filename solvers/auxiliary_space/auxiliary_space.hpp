@@ -10,9 +10,7 @@
 
 namespace curlew {
 
-namespace detail {
 class SumInParts;
-}
 
 /// Preconditioner for R (a M + b K) C on edges, K between the normal parts of face velocities: damped Jacobi
 /// before and after the correction Π L⁻¹ Πᵀ in an auxiliary space, where Π interpolates a vector at nodes to
@@ -48,14 +46,14 @@ class AuxiliarySpace {
   void apply(const DualCochain<Edge>& r, PrimalCochain<Edge>& z) const;
   /// The same of a residual of order one; `sum` gets r . z, unless it is null.
   void apply(const Field<Edge, float, Cochain::Dual>& r, Field<Edge, float, Cochain::Primal>& z,
-             detail::SumInParts* sum) const;
+             SumInParts* sum) const;
 
   /// x = Π L⁻¹ Πᵀ r by three cycles. Ghosts of r are brought up to date, those of x are right.
   void set_coupled(const Field<Edge, float>& r, Field<Edge, float>& x) const;
   /// z = x + ω D⁻¹ r. Ghosts are not read and not written; `sum` as above.
   template <class T>
   void smooth(const Field<Edge, T, Cochain::Dual>& r, const Field<Edge, float>& x,
-              Field<Edge, T, Cochain::Primal>& z, detail::SumInParts* sum) const;
+              Field<Edge, T, Cochain::Primal>& z, SumInParts* sum) const;
 
  private:
   class Implementation;

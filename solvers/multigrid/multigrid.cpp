@@ -201,7 +201,7 @@ class MultigridCycle {
 
   /// z = B r for a residual of any size; `product`, where there is one, gets r . z.
   template <class E>
-  void apply_to_any(View<E, const Real> r, View<E, Real> z, BinnedSum* product) {
+  void apply_to_any(View<E, const Real> r, View<E, Real> z, SumInParts* product) {
     const Range<E> range(0, own_vectors(0).x.owned().size());
     const View<Unknown, const Real> scale = scale_of(range.size());
     const View<One, Scaling> scaling(scaling_.data(), 1);
@@ -214,7 +214,7 @@ class MultigridCycle {
     if (product == nullptr) {
       for_each(executor_, range, widened);
     } else {
-      sum(executor_, range, WidenedProductOfEntity<E>{r, widened}, product);
+      product->add(range, WidenedProductOfEntity<E>{r, widened});
     }
   }
   /// For one of order one.
@@ -467,10 +467,10 @@ void Multigrid<X>::apply(const Paired<X>& r, X& z) const {
 }
 
 template <class X>
-void Multigrid<X>::apply_with_product(const Paired<X>& r, X& z, BinnedSum* product) const {
+void Multigrid<X>::apply_with_product(const Paired<X>& r, X& z, SumInParts& product) const {
   require_fits(r, cycle_->entities(), cycle_->executor());
   require_fits(z, cycle_->entities(), cycle_->executor());
-  cycle_->apply_to_any(r.view(), z.view(), product);
+  cycle_->apply_to_any(r.view(), z.view(), &product);
 }
 
 template <class X>

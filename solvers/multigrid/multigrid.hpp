@@ -37,7 +37,7 @@ class Multigrid : public Preconditioner<X> {
 
   /// Ghosts of r are not read, those of z not written.
   void apply(const Paired<X>& r, X& z) const override;
-  void apply_with_product(const Paired<X>& r, X& z, BinnedSum* product) const override;
+  void apply_with_product(const Paired<X>& r, X& z, SumInParts& product) const override;
 
   int levels() const;
   /// Entries of the matrices of all levels over those of the finest.

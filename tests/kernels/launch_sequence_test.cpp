@@ -109,10 +109,8 @@ TEST(LaunchSequence, is_made_launch_by_launch_among_several_ranks) {
   for (int k = 0; k < not_recorded + 2; ++k) sequence.run([&] { pair.launch(0.3); });
   EXPECT_EQ(pair.asked, not_recorded + 2);
   // A sum that stays on the device is that over the ranks as well.
-  Buffer<BinnedSum> place(executor.space(), 1);
-  inner_product(pair.x, pair.y, place.data());
-  BinnedSum there;
-  copy_bytes(&there, MemorySpace::Host, place.data(), executor.space(), sizeof there);
+  SumInParts there(executor);
+  add_inner_product(pair.x, pair.y, there);
   EXPECT_EQ(there.value(), inner_product(pair.x, pair.y));
 }
 

@@ -296,6 +296,50 @@ TEST(Sum, of_more_chunks_than_one_launch_brings_together_has_the_same_bits_on_ev
 TEST(Sum, of_nothing_is_zero) {
   const Field<Cell> x(Executor::serial(), 0, "x", "1");
   EXPECT_EQ(inner_product(x, x), 0.0);
+  for (const Executor& executor : all_backends()) EXPECT_EQ(SumInParts(executor).value(), 0.0);
+}
+
+/// Writes what is left of a sum beside another one.
+struct SetDifference {
+  const BinnedSum* other;
+  Real* difference;
+  CURLEW_HOST_DEVICE void operator()(const BinnedSum& sum) const {
+    *difference = sum.value() - other->value();
+  }
+};
+
+/// Of few chunks, of so many that there has to be more room, of more than one launch brings together, and of
+/// few again.
+TEST(SumInParts, goes_on_with_the_bits_of_one_sum_on_every_backend) {
+  constexpr Index many = reduction_shape::lanes * (reduction_shape::sums_in_a_chunk(2) + 1) + 3;
+  const std::vector<Real> values = random_values(at(many));
+  std::vector<Executor> executors = all_backends();
+  executors.push_back(Executor::serial().among(std::make_shared<AlikeRanks>(3)));
+  executors.push_back(Executor::debug_device().among(std::make_shared<AlikeRanks>(3)));
+  for (const Executor& executor : executors) {
+    Field<Cell> field(executor, many, "x", "1");
+    field.copy_from_host(values);
+    const View<Cell, const Real> view = std::as_const(field).view();
+    SumInParts sum_in_parts(executor);
+    Buffer<BinnedSum> first(executor.space(), 1);
+    Buffer<Real> difference(executor.space(), 1);
+    for (const Index size : {300, 9000, many, 40}) {
+      const Index third = size / 3;
+      sum_in_parts.anew().add(Range<Cell>(0, third), TermOfCell{1, view});
+      sum_in_parts.add(Range<Cell>(third, third), TermOfCell{1, view});
+      sum_in_parts.add(Range<Cell>(third, size), TermInTwoParts{view});
+      sum_in_parts.finish(first.data());
+      const Real expected = sum(executor, Range<Cell>(0, size), TermOfCell{1, view});
+      BinnedSum found;
+      copy_bytes(&found, MemorySpace::Host, first.data(), executor.space(), sizeof found);
+      EXPECT_EQ(found.value(), expected) << executor.name() << ' ' << size;
+      sum_in_parts.anew().add(Range<Cell>(0, size), TermOfCell{3, view});
+      sum_in_parts.finish(SetDifference{first.data(), difference.data()});
+      Real left;
+      copy_bytes(&left, MemorySpace::Host, difference.data(), executor.space(), sizeof left);
+      EXPECT_EQ(left, sum(executor, Range<Cell>(0, size), TermOfCell{3, view}) - expected) << executor.name();
+    }
+  }
 }
 
 struct TenthOfCell {

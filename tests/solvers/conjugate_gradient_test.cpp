@@ -105,11 +105,9 @@ TEST(JacobiPreconditioner, forms_its_product_with_the_residual_in_the_same_pass)
     const JacobiPreconditioner<Unknown> jacobi = jacobi_of(problem);
     Unknown separate = alike(problem.x), fused = alike(problem.x);
     jacobi.apply(problem.b, separate);
-    Buffer<BinnedSum> sum(executor.space(), 1);
-    jacobi.apply_with_product(problem.b, fused, sum.data());
+    SumInParts product(executor);
+    jacobi.apply_with_product(problem.b, fused, product);
     EXPECT_EQ(fused.to_host(), separate.to_host()) << executor.name();
-    BinnedSum product;
-    copy_bytes(&product, MemorySpace::Host, sum.data(), sum.space(), sizeof product);
     const Eigen::VectorXd scaled = matrix.diagonal().cwiseInverse().cwiseProduct(problem.right_hand_side);
     EXPECT_NEAR(product.value(), problem.right_hand_side.dot(scaled), 1e-13 * scaled.norm());
   }

@@ -37,10 +37,12 @@ void set(Field<Face, V>& field, const VectorXd& numbers) {
   field.copy_from_host(values);
 }
 
-template <class T>
-BinnedSum product_of(const FaceVectors<T>& x, const FaceVectors<T>& y) {
-  const VectorXd terms = numbers_of(x).cwiseProduct(numbers_of(y));
-  return binned_sum(static_cast<Index>(terms.size()), [&](Index k) { return terms(k); });
+/// Adds them to a sum, from the host.
+void add_terms(const VectorXd& terms, const Executor& executor, SumInParts& sum) {
+  const BinnedSum of_all = binned_sum(static_cast<Index>(terms.size()), [&](Index k) { return terms(k); });
+  sum.add_chunks(1, [&](auto, auto place) {
+    copy_bytes(place.data(), executor.space(), &of_all, MemorySpace::Host, sizeof of_all);
+  });
 }
 
 /// A dense matrix; what `factor` is not 1 of, its products in single precision are wrong by. It says that
@@ -59,26 +61,23 @@ class DenseSystem : public RefinedSystem<FaceVelocity> {
     set(y, matrix_ * numbers_of(x));
   }
   void apply_with_product(const FaceVectors<float>& x, FaceVectors<float>& y,
-                          BinnedSum* product) const override {
+                          SumInParts& product) const override {
     apply(x, y);
-    const BinnedSum sum = product_of(x, y);
-    copy_bytes(product, x.executor().space(), &sum, MemorySpace::Host, sizeof sum);
+    add_terms(numbers_of(x).cwiseProduct(numbers_of(y)), x.executor(), product);
   }
   void apply_with_product(const FaceVectors<Real>& x, FaceVectors<Real>& y,
-                          BinnedSum* product) const override {
+                          SumInParts& product) const override {
     apply(x, y);
-    const BinnedSum sum = product_of(x, y);
-    copy_bytes(product, x.executor().space(), &sum, MemorySpace::Host, sizeof sum);
+    add_terms(numbers_of(x).cwiseProduct(numbers_of(y)), x.executor(), product);
   }
   void set_residual(const FaceVelocity& x, FaceVelocity& r) const override {
     ++residuals;
     set(r, b_ - matrix_ * numbers_of(x));
   }
   void set_first_residual(const FaceVelocity& x, FaceVelocity& r, FaceVectors<float>&, FaceVectors<float>&,
-                          BinnedSum* squared) const override {
+                          SumInParts& squared) const override {
     set_residual(x, r);
-    const BinnedSum sum = binned_sum(Index(1), [&](Index) { return b_.squaredNorm(); });
-    copy_bytes(squared, x.executor().space(), &sum, MemorySpace::Host, sizeof sum);
+    add_terms(b_.cwiseProduct(b_), x.executor(), squared);
   }
   Real rounding_of(const FaceVectors<float>& e) const override { return rounding_ * numbers_of(e).norm(); }
   void add(Real factor, const FaceVectors<float>& e, FaceVelocity& x) const override {

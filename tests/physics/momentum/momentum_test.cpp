@@ -300,8 +300,8 @@ TEST_P(MomentumOnShelf, a_solve_refers_to_the_norm_of_what_is_given_to_it) {
       const Eigen::MatrixXd free = unknowns.colwise().normalized();
       const Eigen::VectorXd held = v - free * (free.transpose() * v);
       const Real expected = (free.transpose() * (right - matrix * held)).norm();
-      BinnedSum squared;
-      system.set_first_residual(bench.velocity, first, given, image, &squared);
+      SumInParts squared(Executor::serial());
+      system.set_first_residual(bench.velocity, first, given, image, squared);
       EXPECT_NEAR(std::sqrt(squared.value()), expected, 1e-6 * expected) << number;
       system.set_residual(bench.velocity, again);
       EXPECT_EQ(column_of(first.to_host(), d_), column_of(again.to_host(), d_));

@@ -82,13 +82,13 @@ void expect_symmetric_and_positive(const Mesh& mesh) {
   auto z = on.vectors<StreamVectors<T>>(mesh), y = alike(z);
   for (const Real seed : {1., 2., 3.}) {
     const auto r = forces<T>(on, mesh, seed), s = forces<T>(on, mesh, seed + 7);
-    Buffer<BinnedSum> product(MemorySpace::Host, 1);
-    preconditioner.apply_with_product(r, z, product.data());
+    SumInParts product(Executor::serial());
+    preconditioner.apply_with_product(r, z, product);
     preconditioner.apply(s, y);
     const Real energy = column(r).dot(column(z)), other = column(s).dot(column(y));
     EXPECT_GT(energy, 0);
     EXPECT_NEAR(column(s).dot(column(z)), column(r).dot(column(y)), 3e-5 * std::sqrt(energy * other));
-    EXPECT_NEAR(product.data()->value(), energy, 1e-6 * energy);
+    EXPECT_NEAR(product.value(), energy, 1e-6 * energy);
     preconditioner.apply(r, y);
     EXPECT_EQ(column(y), column(z));
     const std::vector<Real> stream = stream_of(z);

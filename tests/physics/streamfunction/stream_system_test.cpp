@@ -95,10 +95,8 @@ class StreamOnShelf : public testing::TestWithParam<ShelfMesh> {
       auto x = on.vectors<StreamVectors<T>>(mesh_);
       auto y = on.vectors<Paired<StreamVectors<T>>>(mesh_);
       set(x);
-      Buffer<BinnedSum> product(executor.space(), 1);
-      StreamSystem(*on.matrices, a, b).apply_with_product(x, y, product.data());
-      BinnedSum energy;
-      copy_bytes(&energy, MemorySpace::Host, product.data(), product.space(), sizeof energy);
+      SumInParts energy(executor);
+      StreamSystem(*on.matrices, a, b).apply_with_product(x, y, energy);
       images.push_back(column(y));
       energies.push_back(energy.value());
       EXPECT_EQ(images.back(), images.front()) << executor.name();
@@ -170,8 +168,8 @@ TEST_P(StreamOnShelf, refinement_solves_the_dense_system_far_beyond_single_preci
   auto single = on_.vectors<StreamVectors<float>>(mesh_);
   auto image = on_.vectors<Paired<StreamVectors<float>>>(mesh_);
   const Real reference = std::sqrt(given.squaredNorm() + own.squaredNorm());
-  BinnedSum squared;
-  system.set_first_residual(x, r, single, image, &squared);
+  SumInParts squared(Executor::serial());
+  system.set_first_residual(x, r, single, image, squared);
   EXPECT_NEAR(std::sqrt(squared.value()), reference, 1e-12 * reference);
   EXPECT_LE((column(r) - (given - own)).norm(), 1e-13 * own.norm());
 
@@ -257,11 +255,9 @@ void check_harmonic_flows(int tunnels) {
     r.stream.copy_from_host(stream);
     r.loop.copy_from_host(arbitrary(tunnels, 5));
     const VectorXd residual = streams_and_loops(r);
-    Buffer<BinnedSum> product(executor.space(), 1);
-    preconditioner.apply_with_product(r, z, product.data());
-    BinnedSum made;
-    copy_bytes(&made, MemorySpace::Host, product.data(), product.space(), sizeof made);
-    products.push_back(made.value());
+    SumInParts product(executor);
+    preconditioner.apply_with_product(r, z, product);
+    products.push_back(product.value());
     found.push_back(streams_and_loops(z));
     EXPECT_EQ(found.back(), found.front()) << executor.name();
     EXPECT_EQ(products.back(), products.front()) << executor.name();
@@ -303,7 +299,7 @@ class Counted : public FusedOperator<StreamVectors<T>> {
   explicit Counted(const StreamSystem& system) : system_(system) {}
   void apply(const X& x, Paired<X>& y) const override { system_.apply(x, y); }
   void apply_transpose(const X& x, Paired<X>& y) const override { system_.apply(x, y); }
-  void apply_with_product(const X& x, Paired<X>& y, BinnedSum* product) const override {
+  void apply_with_product(const X& x, Paired<X>& y, SumInParts& product) const override {
     ++asked;
     system_.apply_with_product(x, y, product);
   }
