@@ -67,8 +67,14 @@ SolveReport MomentumSolver::solve(Real mass_factor, Real viscous_factor, const D
   Recall<Change> recall;
   if (of_step) recall = {&solve_history_, {mass_factor, viscous_factor, &inertia}};
   preconditioner_->set(mass_factor, viscous_factor);
-  // A force may come and go faster than fluxes do: what the guess has of it is all that can be large.
-  const Real noise = force == nullptr ? 0 : rounding * viscous_factor * matrices_.norm_of_friction(velocity);
+  Real noise = 0;
+  if (force != nullptr) {
+    // It may come and go faster than fluxes do: what the guess has of it is all that can be large.
+    noise = rounding * viscous_factor * matrices_.norm_of_friction(velocity);
+  } else if (viscous_factor == 0) {
+    // Walls that move drive nothing then. What rounding makes of tangential velocities along normals is left.
+    noise = rounding * mass_factor * matrices_.norm_of_inertia(velocity);
+  }
   return solver_.solve("momentum", system, *preconditioner_, velocity, noise, recall);
 }
 

@@ -261,12 +261,12 @@ struct GivenOrNormalPartOnFace {
   }
 };
 
-struct SquaredFrictionOfFace {
-  View<Face, const float> viscous;
+struct SquaredTimesDiagonalOfFace {
+  View<Face, const float> diagonal;
   View<Face, const Vector3> velocity;
   CURLEW_HOST_DEVICE Real operator()(Id<Face> f) const {
-    const Real diagonal = static_cast<Real>(viscous[f]);
-    return diagonal * diagonal * dot(velocity[f], velocity[f]);
+    const Real entry = static_cast<Real>(diagonal[f]);
+    return entry * entry * dot(velocity[f], velocity[f]);
   }
 };
 
@@ -383,8 +383,13 @@ const FaceMatricesIn<Real>& MomentumMatrices::in<Real>() const {
 }
 
 Real MomentumMatrices::norm_of_friction(const FaceVelocity& velocity) const {
+  return std::sqrt(sum(executor_, velocity.owned(),
+                       SquaredTimesDiagonalOfFace{viscous_diagonal_.view(), velocity.view()}));
+}
+
+Real MomentumMatrices::norm_of_inertia(const FaceVelocity& velocity) const {
   return std::sqrt(
-      sum(executor_, velocity.owned(), SquaredFrictionOfFace{viscous_diagonal_.view(), velocity.view()}));
+      sum(executor_, velocity.owned(), SquaredTimesDiagonalOfFace{mass_diagonal_.view(), velocity.view()}));
 }
 
 Real MomentumMatrices::norm_by_diagonal(Real a, Real b, const FaceVectors<float>& velocity) const {

@@ -77,6 +77,9 @@ class MomentumMatrices {
 
   /// Norm of the diagonal of K times v.
   Real norm_of_friction(const FaceVelocity& velocity) const;
+  /// Norm of the diagonal of M, for forces on velocities, times v: what normal parts are wrong by is rounding
+  /// of it.
+  Real norm_of_inertia(const FaceVelocity& velocity) const;
   /// Norm of the diagonal of a M times the part of v along normals, and of b K times v, together.
   Real norm_by_diagonal(Real a, Real b, const FaceVectors<float>& velocity) const;
   /// Norm over faces of the terms that r - a M U - b n.(K v) / A is a sum of, by diagonals [m2/s2].
