@@ -56,4 +56,45 @@ struct MeanVelocityOnCell {
   }
 };
 
+/// Kernel: both of them.
+template <class Rows>
+struct MeanAndGradientOnCell {
+  MeanVelocityOnCell<Rows> mean;
+  VelocityGradientOnCell<Rows> gradient;
+  CURLEW_HOST_DEVICE void operator()(Id<Cell> c) const {
+    mean(c);
+    gradient(c);
+  }
+};
+
+/// Kernel's part: what a face gets by the transpose of the mean, sum_c w_cf m_c.
+struct MeanVelocityTranspose {
+  Incidence<Face, Cell> cells_of;
+  Real dimension;
+  Arms arms;
+  View<Face, const Vector3> area;
+  View<Cell, const Real> volume;
+  View<Cell, const Vector3> of_mean;
+  CURLEW_HOST_DEVICE Vector3 operator()(Id<Face> f) const {
+    Vector3 sum{};
+    for (const auto [c, sign] : cells_of[f])
+      sum += (sign * dot(arms(c, f, sign), area[f]) / (dimension * volume[c])) * of_mean[c];
+    return sum;
+  }
+};
+
+/// Kernel's part: what a face gets by the transpose of the gradient, sum_c m_c S_f / V_c.
+struct VelocityGradientTranspose {
+  Incidence<Face, Cell> cells_of;
+  View<Face, const Vector3> area;
+  View<Cell, const Real> volume;
+  View<Cell, const Tensor3> of_gradient;
+  CURLEW_HOST_DEVICE Vector3 operator()(Id<Face> f) const {
+    const Vector3 s = area[f];
+    Vector3 sum{};
+    for (const auto [c, sign] : cells_of[f]) sum += (sign / volume[c]) * (of_gradient[c] * s);
+    return sum;
+  }
+};
+
 }  // namespace curlew

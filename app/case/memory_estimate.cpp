@@ -183,7 +183,7 @@ std::size_t bytes_of(const FlowCase& settings, const Mesh& mesh, MemorySpace spa
   if (settings.time.steady) per_face += vector;  // the velocity of the step before
   if (!ConvectedVelocity::shares(mesh).empty()) {
     per_cell += vector + tensor;
-    per_face += number + vector;
+    per_face += number + sizeof(ConvectedVelocity::FromCells) + vector;
   }
   const std::size_t per_edge = exact ? 4 * number + (6 + history) * rounded_number + 1 : 0;
   tables += count(t.boundary_faces()) * (2 * number + vector);  // what the boundary gives

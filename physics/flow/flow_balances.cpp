@@ -32,17 +32,18 @@ struct BoundaryPowerOfFace {
   Incidence<Face, Cell> cells_of;
   Real half;  // 0 where nothing is carried
   View<Face, const FaceHold> hold;
-  View<Face, const Vector3> area, reaction, velocity;
+  View<Face, const Vector3> area, reaction, velocity, convected;
   View<Face, const Real> flux;
   View<Cell, const Vector3> interpolated;
   View<BoundaryFace, const Real> outside_pressure;
   CURLEW_HOST_DEVICE Real operator()(Id<Face> f) const {
-    const Vector3 v = velocity[f];
     const Real u = flux[f];
     if (hold[f] == FaceHold::Free) {
       const Real pushed = u * outside_pressure[Id<BoundaryFace>(f.value() - first_boundary_face)];
-      return -pushed - half * (u > 0 ? u : Real(0)) * dot(v, v);
+      const Vector3 leaving = convected[f];
+      return -pushed - half * (u > 0 ? u : Real(0)) * dot(leaving, leaving);
     }
+    const Vector3 v = velocity[f];
     const Vector3 inside = interpolated[cells_of[f][0].id];
     Vector3 carried = u * v;
     if (hold[f] == FaceHold::All) carried += inflow_correction(u, v, inside, area[f]);
@@ -273,7 +274,8 @@ IncompressibleFlow::EnergyBudget FractionalStep::energy_budget() const {
               boundaries_.first_boundary_face(), mesh_.topology().cells_of_face().view(executor_.space()),
               settings_.convection == ConvectionScheme::None ? Real(0) : Real(0.5), boundaries_.hold().view(),
               mesh_.geometry().face_areas(executor_.space()), reaction.view(), now_.velocity.view(),
-              now_.flux.view(), std::as_const(interpolated_).view(), boundaries_.outside_pressure().view()});
+              momentum_.convected(now_.velocity).view(), now_.flux.view(),
+              std::as_const(interpolated_).view(), boundaries_.outside_pressure().view()});
   budget.boundary_power -= of_rotation;
   circulation_.fill(0);
   momentum_.add_body_force(time_, along_mean_flow(mean_flow_force_), circulation_);

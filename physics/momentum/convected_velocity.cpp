@@ -29,35 +29,46 @@ Real square_of_ratio(const Mesh& mesh, Id<Cell> c, Id<Face> across) {
   return largest / square_of_area(across);
 }
 
-/// Kernel's part: how the velocity at a face is found from those of its two cells.
-struct BetweenCells {
-  Incidence<Face, Cell> cells_of;
-  View<Face, const Vector3> area;
-  Arms arms;
+using FromCells = ConvectedVelocity::FromCells;
 
-  struct Weights {
-    Id<Cell> cell[2];
-    Real share[2];   // a_c
-    Vector3 offset;  // e [m]
-  };
-  /// Of a face with two cells.
-  CURLEW_HOST_DEVICE Weights operator()(Id<Face> f) const {
-    const auto cells = cells_of[f];
-    const auto first = cells[0], second = cells[1];
-    const Vector3 from_first = arms(first.id, f, first.sign), from_second = arms(second.id, f, second.sign);
-    const Real ahead = -dot(from_second, area[f]) * first.sign,
-               behind = dot(from_first, area[f]) * first.sign;
-    const Real share = ahead / (ahead + behind);
-    return {{first.id, second.id}, {share, 1 - share}, share * from_first + (1 - share) * from_second};
+/// For the faces with a share; the others are not asked for theirs.
+std::vector<FromCells> from_cells_of(const Mesh& mesh, const std::vector<Real>& share) {
+  const Arms arms(mesh.geometry(), MemorySpace::Host);
+  std::vector<FromCells> all(share.size());
+  for (const Id<Face> f : mesh.topology().faces()) {
+    if (share.empty() || share[at(f.value())] == 0) continue;
+    FromCells& found = all[at(f.value())];
+    const auto cells = mesh.topology().cells_of_face()[f];
+    const Vector3 area = mesh.geometry().face_areas()[at(f.value())];
+    const Vector3 from_first = arms(cells[0].id, f, 1);
+    if (cells.size() < 2) {
+      found = {1, from_first - along(from_first, area)};
+      continue;
+    }
+    const Vector3 from_second = arms(cells[1].id, f, -1);
+    const Real ahead = -dot(from_second, area), behind = dot(from_first, area);
+    const Real of_first = ahead / (ahead + behind);
+    found = {of_first, of_first * from_first + (1 - of_first) * from_second};
   }
-};
+  return all;
+}
+
+/// Those that are zero where the velocity on the boundary is not free.
+std::vector<Real> free_shares(const Mesh& mesh, std::span<const FaceHold> hold) {
+  std::vector<Real> share = ConvectedVelocity::shares(mesh);
+  for (std::size_t f = 0; f < share.size(); ++f) {
+    if (hold[f] != FaceHold::Free) share[f] = 0;
+  }
+  return share;
+}
 
 struct ConvectedOnFace {
   View<Face, const Real> share;
-  BetweenCells between;
+  View<Face, const FromCells> from_cells;
+  Incidence<Face, Cell> cells_of;
   View<Cell, const Vector3> mean;
   View<Cell, const Tensor3> gradient;
-  View<Face, const Vector3> velocity;
+  View<Face, const Vector3> area, velocity;
   View<Face, Vector3> convected;
   CURLEW_HOST_DEVICE void operator()(Id<Face> f) const {
     const Vector3 v = velocity[f];
@@ -65,15 +76,16 @@ struct ConvectedOnFace {
       convected[f] = v;
       return;
     }
-    const auto w = between(f);
-    const Vector3 difference = w.share[0] * mean[w.cell[0]] + w.share[1] * mean[w.cell[1]] +
-                               Real(0.5) * (gradient[w.cell[0]] * w.offset + gradient[w.cell[1]] * w.offset) -
-                               v;
-    convected[f] = v + share[f] * (difference - along(difference, between.area[f]));
+    const auto cells = cells_of[f];
+    const Id<Cell> first = cells[0].id, second = cells[cells.size() - 1].id;
+    const auto [of_first, offset] = from_cells[f];
+    const Vector3 difference = of_first * mean[first] + (1 - of_first) * mean[second] +
+                               Real(0.5) * (gradient[first] * offset + gradient[second] * offset) - v;
+    convected[f] = v + share[f] * (difference - along(difference, area[f]));
   }
 };
 
-/// y = theta/2 (1 - n nᵀ) W.
+/// y = theta/2 (1 - n nᵀ) W, in place of P v.
 struct HeldBackOnFace {
   View<Face, const Real> share;
   Incidence<Face, Cell> cells_of;
@@ -87,16 +99,20 @@ struct HeldBackOnFace {
       return;
     }
     const auto cells = cells_of[f];
-    const Vector3 transported = (Real(0.5) * share[f] * flux[f]) * (u[cells[0].id] - u[cells[1].id]);
-    held_back[f] = transported - along(transported, area[f]);
+    const Real carried = flux[f];
+    const Vector3 across = cells.size() == 2
+                               ? carried * (u[cells[0].id] - u[cells[1].id])
+                               : carried * u[cells[0].id] - (carried > 0 ? carried : Real(0)) * held_back[f];
+    held_back[f] = (Real(0.5) * share[f]) * (across - along(across, area[f]));
   }
 };
 
 /// What mean and gradient of a cell get of -y.
 struct HandedToCell {
   Incidence<Cell, Face> faces_of;
+  Incidence<Face, Cell> cells_of;
   View<Face, const Real> share;
-  BetweenCells between;
+  View<Face, const FromCells> from_cells;
   View<Face, const Vector3> held_back;
   View<Cell, Vector3> of_mean;
   View<Cell, Tensor3> of_gradient;
@@ -105,33 +121,24 @@ struct HandedToCell {
     Tensor3 moment{};
     for (const auto [f, sign] : faces_of[c]) {
       if (share[f] == 0) continue;
-      const auto w = between(f);
-      net += (w.cell[0] == c ? w.share[0] : w.share[1]) * held_back[f];
-      moment += outer(Real(0.5) * held_back[f], w.offset);
+      const auto [of_first, offset] = from_cells[f];
+      net += (sign > 0 ? of_first : 1 - of_first) * held_back[f];
+      const Real weight = cells_of[f].size() == 2 ? Real(0.5) : Real(1);
+      moment += outer(weight * held_back[f], offset);
     }
     of_mean[c] = Real(-1) * net;
     of_gradient[c] = Real(-1) * moment;
   }
 };
 
-/// The force gets y, and by the transposes of mean and gradient what cells got.
+/// The force gets y, and what mean and gradient hand on.
 struct AddHeldBackOnFace {
-  Incidence<Face, Cell> cells_of;
-  Arms arms;
-  Real dimension;
-  View<Face, const Vector3> area, held_back;
-  View<Cell, const Real> volume;
-  View<Cell, const Vector3> of_mean;
-  View<Cell, const Tensor3> of_gradient;
+  View<Face, const Vector3> held_back;
+  MeanVelocityTranspose by_mean;
+  VelocityGradientTranspose by_gradient;
   View<Face, Vector3> force;
   CURLEW_HOST_DEVICE void operator()(Id<Face> f) const {
-    const Vector3 s = area[f];
-    Vector3 sum = held_back[f];
-    for (const auto [c, sign] : cells_of[f]) {
-      sum += (sign * dot(arms(c, f, sign), s) / (dimension * volume[c])) * of_mean[c];
-      sum += (sign / volume[c]) * (of_gradient[c] * s);
-    }
-    force[f] += sum;
+    force[f] += held_back[f] + by_mean(f) + by_gradient(f);
   }
 };
 
@@ -143,24 +150,25 @@ std::vector<Real> ConvectedVelocity::shares(const Mesh& mesh) {
   Field<Face, Real> share(Executor::serial(), mesh.domain().extent<Face>(), "share", "1");
   Real largest = 0;
   for (const Id<Face> f : share.owned()) {  // their owner is sure to have both cells
-    const auto cells = topology.cells_of_face()[f];
-    if (cells.size() < 2) continue;
     Real square = 0;
-    for (const auto [c, sign] : cells) square = std::max(square, square_of_ratio(mesh, c, f));
+    for (const auto [c, sign] : topology.cells_of_face()[f])
+      square = std::max(square, square_of_ratio(mesh, c, f));
     if (square <= like_a_cube) continue;
     share.view()[f] = 1 - std::sqrt((like_a_cube + 1) / (square + 1));
     largest = std::max(largest, share.view()[f]);
   }
   if (mesh.domain().communicator().maximum(largest) == 0) return {};
   exchange_ghosts(mesh.domain(), share);
-  for (const Id<Face> f : share.range()) {  // P v of ghosts without both cells is their owner's to find
+  // P v of ghosts with one cell is their owner's to find.
+  for (const Id<Face> f : Range<Face>(share.owned().last(), share.size())) {
     if (topology.cells_of_face()[f].size() < 2) share.view()[f] = 0;
   }
   return share.to_host();
 }
 
-ConvectedVelocity::ConvectedVelocity(const Executor& executor, const Mesh& mesh)
-    : ConvectedVelocity(executor, mesh, shares(mesh)) {}
+ConvectedVelocity::ConvectedVelocity(const Executor& executor, const Mesh& mesh,
+                                     std::span<const FaceHold> hold)
+    : ConvectedVelocity(executor, mesh, free_shares(mesh, hold)) {}
 
 ConvectedVelocity::ConvectedVelocity(const Executor& executor, const Mesh& mesh, std::vector<Real> share)
     : executor_(executor),
@@ -169,6 +177,7 @@ ConvectedVelocity::ConvectedVelocity(const Executor& executor, const Mesh& mesh,
       dimension_(mesh.topology().dimension()),
       faces_of_cell_(mesh.topology().faces_of_cell()),
       cells_of_face_(mesh.topology().cells_of_face()),
+      from_cells_(from_cells_of(mesh, share)),
       share_(std::move(share)),
       on_faces_(executor, is_given() ? Extent(0) : domain_.extent<Face>(), "convected velocity", "m/s"),
       mean_(executor, is_given() ? Extent(0) : domain_.extent<Cell>(), "mean velocity", "m/s"),
@@ -178,6 +187,10 @@ View<Face, const Real> ConvectedVelocity::share() const {
   return View<Face, const Real>(share_.data(executor_.space()), on_faces_.size());
 }
 
+View<Face, const FromCells> ConvectedVelocity::from_cells() const {
+  return View<Face, const FromCells>(from_cells_.data(executor_.space()), on_faces_.size());
+}
+
 const FaceVelocity& ConvectedVelocity::of(const FaceVelocity& velocity) {
   if (is_given()) return velocity;
   const MemorySpace space = executor_.space();
@@ -185,16 +198,15 @@ const FaceVelocity& ConvectedVelocity::of(const FaceVelocity& velocity) {
   const auto volume = geometry_.cell_volumes(space);
   const Arms arms(geometry_, space);
   faces_of_cell_.visit_parts(space, [&](Range<Cell> range, auto rows) {
-    for_each(executor_, range,
-             MeanVelocityOnCell<decltype(rows)>{rows, dimension_, velocity.view(), area, arms.face_centroid,
-                                                arms.cell_centroid, volume, mean_.view()});
-    for_each(executor_, range,
-             VelocityGradientOnCell<decltype(rows)>{rows, velocity.view(), area, volume, gradient_.view()});
+    for_each(
+        executor_, range,
+        MeanAndGradientOnCell<decltype(rows)>{{rows, dimension_, velocity.view(), area, arms.face_centroid,
+                                               arms.cell_centroid, volume, mean_.view()},
+                                              {rows, velocity.view(), area, volume, gradient_.view()}});
   });
-  const BetweenCells between{cells_of_face_.view(space), area, arms};
   for_each(executor_, on_faces_.range(),
-           ConvectedOnFace{share(), between, std::as_const(mean_).view(), std::as_const(gradient_).view(),
-                           velocity.view(), on_faces_.view()});
+           ConvectedOnFace{share(), from_cells(), cells_of_face_.view(space), std::as_const(mean_).view(),
+                           std::as_const(gradient_).view(), area, velocity.view(), on_faces_.view()});
   exchange_ghosts(domain_, on_faces_);
   return on_faces_;
 }
@@ -204,18 +216,21 @@ void ConvectedVelocity::add_held_back(const PrimalCochain<Face>& flux, const Fie
   if (is_given()) return;
   const MemorySpace space = executor_.space();
   const auto area = geometry_.face_areas(space);
+  const auto volume = geometry_.cell_volumes(space);
   const auto cells_of = cells_of_face_.view(space);
-  const Arms arms(geometry_, space);
   for_each(executor_, on_faces_.range(),
            HeldBackOnFace{share(), cells_of, area, flux.view(), u.view(), on_faces_.view()});
   const auto held_back = std::as_const(on_faces_).view();
   for_each(executor_, mean_.range(),
-           HandedToCell{faces_of_cell_.view(space), share(), BetweenCells{cells_of, area, arms}, held_back,
-                        mean_.view(), gradient_.view()});
+           HandedToCell{faces_of_cell_.view(space), cells_of, share(), from_cells(), held_back, mean_.view(),
+                        gradient_.view()});
   exchange_ghosts(domain_, mean_, gradient_);
   for_each(executor_, force.range(),
-           AddHeldBackOnFace{cells_of, arms, dimension_, area, held_back, geometry_.cell_volumes(space),
-                             std::as_const(mean_).view(), std::as_const(gradient_).view(), force.view()});
+           AddHeldBackOnFace{
+               held_back,
+               {cells_of, dimension_, Arms(geometry_, space), area, volume, std::as_const(mean_).view()},
+               {cells_of, area, volume, std::as_const(gradient_).view()},
+               force.view()});
 }
 
 }  // namespace curlew

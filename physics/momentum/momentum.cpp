@@ -186,38 +186,20 @@ struct JumpOutflowOnCell {
   }
 };
 
-/// The force gets half the transpose of the mean, sum_c w_cf (D jump)_c.
+/// The force gets half of what the mean hands on, the outflow of jumps.
 struct AddUpwindOnFace {
-  Incidence<Face, Cell> cells_of;
-  Real dimension;
-  View<Face, const Vector3> area;
-  FaceCentroidsOfCells face_centroid;
-  View<Cell, const Vector3> cell_centroid, outflow;
-  View<Cell, const Real> volume;
+  MeanVelocityTranspose by_mean;
   View<Face, Vector3> force;
-  CURLEW_HOST_DEVICE void operator()(Id<Face> f) const {
-    Vector3 sum{};
-    for (const auto [c, sign] : cells_of[f]) {
-      const Real weight =
-          sign * dot(face_centroid(f, sign) - cell_centroid[c], area[f]) / (dimension * volume[c]);
-      sum += weight * outflow[c];
-    }
-    force[f] += Real(0.5) * sum;
-  }
+  CURLEW_HOST_DEVICE void operator()(Id<Face> f) const { force[f] += Real(0.5) * by_mean(f); }
 };
 
-/// The force gets half the transpose of the gradient, sum_c moment_c S_f / V_c.
+/// And half of what the gradient hands on, their moments.
 struct AddLinearUpwindOnFace {
-  Incidence<Face, Cell> cells_of;
-  View<Face, const Vector3> area;
-  View<Cell, const Tensor3> moment;
-  View<Cell, const Real> volume;
-  View<Face, Vector3> force;
+  AddUpwindOnFace add_upwind;
+  VelocityGradientTranspose by_gradient;
   CURLEW_HOST_DEVICE void operator()(Id<Face> f) const {
-    const Vector3 s = area[f];
-    Vector3 sum{};
-    for (const auto [c, sign] : cells_of[f]) sum += (sign / volume[c]) * (moment[c] * s);
-    force[f] += Real(0.5) * sum;
+    add_upwind(f);
+    add_upwind.force[f] += Real(0.5) * by_gradient(f);
   }
 };
 
@@ -303,7 +285,7 @@ Momentum::Momentum(const Executor& executor, const Mesh& mesh, const FlowSetting
       faces_of_cell_(mesh.topology().faces_of_cell()),
       cells_of_face_(mesh.topology().cells_of_face()),
       geometry_(mesh.geometry()),
-      convected_(executor, mesh),
+      convected_(executor, mesh, boundaries.hold_of_face()),
       body_force_(executor, mesh.domain().extent<Cell>(), "body force", "m/s2"),
       outflow_(executor, mesh.domain().extent<Cell>(), "outflow of momentum", "m4/s2"),
       interpolated_(executor, mesh.domain().extent<Cell>(), "interpolated velocity", "m/s"),
@@ -365,7 +347,7 @@ void Momentum::convection(const PrimalCochain<Face>& flux, const FaceVelocity& v
                                               cell_centroid, volume, outflow_.view(), interpolated_.view()});
   });
   for_each(executor_, force.range(),
-           ConvectiveForceOnFace{cells_of, hold, area, velocity.view(), flux.view(), face_centroid,
+           ConvectiveForceOnFace{cells_of, hold, area, convected.view(), flux.view(), face_centroid,
                                  cell_centroid, std::as_const(outflow_).view(),
                                  std::as_const(interpolated_).view(), volume, force.view()});
   convected_.add_held_back(flux, interpolated_, force);
@@ -416,13 +398,12 @@ void Momentum::add_upwind_part(const PrimalCochain<Face>& flux, const FaceVeloci
   const Real dimension = mesh_.topology().dimension();
   const bool linear = upwinds_linearly(settings_);
   const PathAcrossFace path{face_centroid, cell_centroid};
-  for_each(executor_, mean_.range(),
-           MeanVelocityOnCell<Incidence<Cell, Face>>{faces_of, dimension, velocity.view(), area,
-                                                     face_centroid, cell_centroid, volume, mean_.view()});
+  const MeanVelocityOnCell<Incidence<Cell, Face>> set_mean{
+      faces_of, dimension, velocity.view(), area, face_centroid, cell_centroid, volume, mean_.view()};
   if (linear) {
-    for_each(executor_, gradient_.range(),
-             VelocityGradientOnCell<Incidence<Cell, Face>>{faces_of, velocity.view(), area, volume,
-                                                           gradient_.view()});
+    for_each(executor_, mean_.range(),
+             MeanAndGradientOnCell<Incidence<Cell, Face>>{
+                 set_mean, {faces_of, velocity.view(), area, volume, gradient_.view()}});
     for_each(executor_, jump_.range(),
              LinearUpwindJumpOnFace{cells_of, flux.view(), path, std::as_const(mean_).view(),
                                     std::as_const(gradient_).view(), jump_.view()});
@@ -430,23 +411,23 @@ void Momentum::add_upwind_part(const PrimalCochain<Face>& flux, const FaceVeloci
              JumpMomentOnCell{faces_of, cells_of, flux.view(), path, std::as_const(mean_).view(),
                               std::as_const(gradient_).view(), jump_moment_.view()});
   } else {
+    for_each(executor_, mean_.range(), set_mean);
     const Real share = settings_.convection == ConvectionScheme::Upwind ? Real(1) : settings_.blend;
     for_each(executor_, jump_.range(),
              UpwindJumpOnFace{cells_of, share, flux.view(), std::as_const(mean_).view(), jump_.view()});
   }
   for_each(executor_, jump_outflow_.range(),
            JumpOutflowOnCell{faces_of, std::as_const(jump_).view(), jump_outflow_.view()});
+  const AddUpwindOnFace add_upwind{
+      {cells_of, dimension, Arms(geometry_, space), area, volume, std::as_const(jump_outflow_).view()},
+      force.view()};
   if (linear) {
     exchange_ghosts(mesh_.domain(), jump_outflow_, jump_moment_);
+    for_each(executor_, force.range(),
+             AddLinearUpwindOnFace{add_upwind, {cells_of, area, volume, std::as_const(jump_moment_).view()}});
   } else {
     exchange_ghosts(mesh_.domain(), jump_outflow_);
-  }
-  for_each(executor_, force.range(),
-           AddUpwindOnFace{cells_of, dimension, area, face_centroid, cell_centroid,
-                           std::as_const(jump_outflow_).view(), volume, force.view()});
-  if (linear) {
-    for_each(executor_, force.range(),
-             AddLinearUpwindOnFace{cells_of, area, std::as_const(jump_moment_).view(), volume, force.view()});
+    for_each(executor_, force.range(), add_upwind);
   }
 }
 

@@ -58,13 +58,15 @@ class Momentum {
   ///   1/2 [ S Nᵀ D diag(U) P v - Pᵀ W ],  W_f = U_f (u_1 - u_2),  u = N U,
   /// P v being the ConvectedVelocity. Condensed it is 1/2 [ Nᵀ D diag(U) P F - Fᵀ Pᵀ W ] on fluxes, with F
   /// the map from U to v; kinetic energy is conserved to round-off. An outlet takes W_f = U_f u_1 - max(U_f,
-  /// 0) F_f: kinetic energy leaves with the fluid, none enters where it flows back (Braack & Mucha, J.
+  /// 0) (P v)_f: kinetic energy leaves with the fluid, none enters where it flows back (Braack & Mucha, J.
   /// Comput. Math. 32, 2014). Given inflow adds inflow_correction() to D U F. Upwind schemes add 1/2 Jᵀ
   /// diag(b |U|) J F to it, J the jump between the mean velocities of two cells, linear upwinding 1/4 [ J_1ᵀ
   /// diag(|U|) J_1 + J_2ᵀ diag(|U|) J_2 ] F, J_c the jump that is left where cell c's velocity is carried on
   /// linearly: never negative in energy. On simplices J_c is a jump of gradients, penalised as by Burman &
   /// Hansbo, CMAME 193, 2004.
   void convection(const PrimalCochain<Face>& flux, const FaceVelocity& velocity, FaceVelocity& force);
+  /// P v, until the next call of this or convection(); ghosts of v are up to date.
+  const FaceVelocity& convected(const FaceVelocity& velocity) { return convected_.of(velocity); }
   /// Takes the tangential part, where it is free, from a force f that convection() gave for U, v: f - K x,
   /// K_tt x = f_t. Velocities that follow fluxes feel no difference, v . K x being zero for them. `of_step`:
   /// one of the solves of every step, which learn from each other.

@@ -105,7 +105,6 @@ FlowMatrices::FlowMatrices(const Mesh& mesh, Real weight_of_simplices, bool with
     }
   }
   if (!with_viscous) return;
-  convected = convected_velocity(mesh);
   const MatrixXd jumps = dense_gradient_jumps(mesh);
   for (Index f = 0; f < jumps.rows(); ++f) {
     for (Index e = 0; e < jumps.cols(); ++e) {
@@ -114,17 +113,19 @@ FlowMatrices::FlowMatrices(const Mesh& mesh, Real weight_of_simplices, bool with
   }
 }
 
-Eigen::MatrixXd FlowMatrices::convected_velocity(const Mesh& mesh) const {
+Eigen::MatrixXd FlowMatrices::convected_velocity(const Mesh& mesh, const FlowBoundaries& boundaries) const {
   using Eigen::MatrixXd;
   const Topology& t = mesh.topology();
   const Geometry& g = mesh.geometry();
   MatrixXd result = MatrixXd::Identity(d * faces, d * faces);
-  for (const Id<Face> f : t.interior_faces()) {
+  for (const Id<Face> f : t.faces()) {
+    if (boundaries.hold_of_face()[at(f.value())] != FaceHold::Free) continue;
+    const auto both = t.cells_of_face()[f];
     const auto length = [&](Id<Cell> c, Id<Face> across) {
       return g.cell_volumes()[at(c.value())] / norm(g.face_areas()[at(across.value())]);
     };
     Real ratio = 1;
-    for (const auto [c, side] : t.cells_of_face()[f]) {
+    for (const auto [c, side] : both) {
       if (!is_box(t.cell_type(c))) continue;
       for (const auto [k, sign] : t.faces_of_cell()[c]) ratio = std::max(ratio, length(c, f) / length(c, k));
     }
@@ -134,20 +135,24 @@ Eigen::MatrixXd FlowMatrices::convected_velocity(const Mesh& mesh) const {
     // Where the line between the centroids meets the plane of the face.
     Eigen::VectorXd place[2];
     MatrixXd mean_of[2], gradient_along_offset = MatrixXd::Zero(d, d * faces);
-    for (int k = 0; k < 2; ++k) {
-      const Id<Cell> c = t.cells_of_face()[f][k].id;
+    for (Index k = 0; k < both.size(); ++k) {
+      const Id<Cell> c = both[k].id;
       place[k] = column_of({g.cell_centroids()[at(c.value())] - g.face_centroids()[at(f.value())]}, d);
       mean_of[k] = mean.middleRows(d * c.value(), d);
     }
-    const Real share = n.dot(place[1]) / n.dot(place[1] - place[0]);
-    const Eigen::VectorXd offset = -share * place[0] - (1 - share) * place[1];
-    for (const auto [c, side] : t.cells_of_face()[f]) {
+    const bool between = both.size() == 2;
+    const Real share = between ? n.dot(place[1]) / n.dot(place[1] - place[0]) : 1;
+    // On the boundary, from the place in the plane through the centroid that is nearest to the face's.
+    const Eigen::VectorXd offset = between ? Eigen::VectorXd(-share * place[0] - (1 - share) * place[1])
+                                           : Eigen::VectorXd(n * n.dot(place[0]) - place[0]);
+    for (const auto [c, side] : both) {
       for (const auto [k, sign] : t.faces_of_cell()[c]) {
         const Real along = sign * column_of({g.face_areas()[at(k.value())]}, d).dot(offset);
-        gradient_along_offset.middleCols(d * k.value(), d) += along / (2 * volume(c.value())) * one;
+        gradient_along_offset.middleCols(d * k.value(), d) += along / (both.size() * volume(c.value())) * one;
       }
     }
-    MatrixXd change = share * mean_of[0] + (1 - share) * mean_of[1] + gradient_along_offset;
+    MatrixXd change = share * mean_of[0] + gradient_along_offset;
+    if (between) change += (1 - share) * mean_of[1];
     change.middleCols(d * f.value(), d) -= one;
     result.middleRows(d * f.value(), d) +=
         (1 - std::sqrt(2.5 / (ratio * ratio + 1))) * (one - n * n.transpose()) * change;

@@ -30,15 +30,13 @@ struct FlowMatrices {
   Eigen::MatrixXd interpolation;  ///< d cells x faces
   Eigen::MatrixXd mean;           ///< d cells x d faces: v_c = sum w_f v_f
   Eigen::MatrixXd normal;         ///< d faces x faces: n/A
-  Eigen::MatrixXd convected;      ///< d faces x d faces: P v, the velocity that fluxes carry with them
   Eigen::MatrixXd mass;           ///< faces x faces
   Eigen::MatrixXd viscous;        ///< d faces x d faces
 
   explicit FlowMatrices(const Mesh& mesh, Real weight_of_simplices = simplex_weight,
                         bool with_viscous = true);
-
- private:
-  Eigen::MatrixXd convected_velocity(const Mesh& mesh) const;
+  /// d faces x d faces: P v, the velocity that fluxes carry with them; needs `with_viscous`.
+  Eigen::MatrixXd convected_velocity(const Mesh& mesh, const FlowBoundaries& boundaries) const;
 };
 
 /// What the boundary leaves free: columns of directions across faces, and of faces whose flux is free.

@@ -236,7 +236,8 @@ TEST_P(MomentumOnShelf, convection_is_the_formula_with_dense_matrices) {
 
       const Eigen::VectorXd u = column_of(bench.flux.to_host());
       const Eigen::VectorXd v = column_of(bench.velocity.to_host(), d_);
-      const Eigen::VectorXd at_cells = m_.interpolation * u, mean = m_.mean * v, carried = m_.convected * v;
+      const Eigen::MatrixXd convected = m_.convected_velocity(mesh_, bench.boundaries);
+      const Eigen::VectorXd at_cells = m_.interpolation * u, carried = convected * v;
       Eigen::VectorXd outflow = Eigen::VectorXd::Zero(d_ * m_.cells), w = Eigen::VectorXd::Zero(d_ * faces_);
       Eigen::VectorXd upwind = Eigen::VectorXd::Zero(d_ * faces_);
       for (const Id<Face> f : mesh_.topology().faces()) {
@@ -258,10 +259,10 @@ TEST_P(MomentumOnShelf, convection_is_the_formula_with_dense_matrices) {
             upwind += std::abs(u(i)) * upwind_force(mesh_, m_, settings, f, v);
         } else if (bench.boundaries.hold_of_face()[at(i)] == FaceHold::Free) {
           w.segment(d_ * i, d_) = u(i) * at_cells.segment(d_ * cells[0].id.value(), d_) -
-                                  std::max(u(i), 0.) * v.segment(d_ * i, d_);
+                                  std::max(u(i), 0.) * carried.segment(d_ * i, d_);
         }
       }
-      w = m_.convected.transpose() * w - upwind;
+      w = convected.transpose() * w - upwind;
       const Eigen::MatrixXd follows = closure(m_, bench.free) * m_.normal + m_.normal;  // U to v
       const Eigen::VectorXd expected = (m_.interpolation.transpose() * outflow - follows.transpose() * w) / 2;
       const Eigen::VectorXd c = column_of(bench.circulation.to_host());
