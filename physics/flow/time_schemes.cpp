@@ -156,9 +156,11 @@ bool FractionalStep::may_extrapolate_pressure(Real step) const {
 }
 
 void FractionalStep::take_multistep(Real step, FlowStepReport& report) {
-  // Both two-step schemes start with a step of Euler's.
+  // Both two-step schemes start with a step of Euler's. Crank–Nicolson, which keeps what decays fast alive
+  // with alternating sign, has two, so that of walls that start at once nothing of the kind is left (after
+  // Rannacher, Numer. Math. 43, 1984).
   const bool sbdf2 = settings_.scheme == FlowScheme::Sbdf2 && has_history();
-  const bool crank_nicolson = settings_.scheme == FlowScheme::CrankNicolsonAb2 && has_history();
+  const bool crank_nicolson = settings_.scheme == FlowScheme::CrankNicolsonAb2 && steps_ > 1;
   const Real ratio = step_ratio();
   // a M U + b K v + G p = M (h U^n - h' U^n-1) / dt - c + f, c extrapolated
   const Real a = (sbdf2 ? (1 + 2 * ratio) / (1 + ratio) : 1) / step;

@@ -47,6 +47,31 @@ TEST(FlowBalances, plane_couette_flow_pulls_at_both_walls_with_the_exact_shear) 
   }
 }
 
+TEST(FlowBalances, a_wall_that_starts_at_once_feels_a_force_that_decays_evenly) {
+  constexpr Real viscosity = 0.1, step = 0.05;
+  const PeriodicPair pair{"left", "right"};
+  const Mesh channel(make_box(CellType::Quadrilateral, {4, 40, 1}, {0.1, 1, 1}));
+  const Mesh mesh = make_periodic(channel, std::span(&pair, 1)).mesh;
+  FlowSettings settings = settings_with(mesh, Wall{});
+  settings.viscosity = viscosity;
+  settings.convection = ConvectionScheme::None;
+  boundary_of(settings, mesh, "top") = Wall{uniform_vector({1, 0, 0}), {}};
+  for (const FlowScheme scheme : {FlowScheme::Sbdf2, FlowScheme::CrankNicolsonAb2}) {
+    settings.scheme = scheme;
+    ClassicalFractionalStep flow(Executor::serial(), mesh, settings);
+    flow.start(*uniform_vector({}), 0);
+    for (int k = 1; k <= 20; ++k) {
+      flow.advance(step);
+      if (k < 5) continue;
+      Real shear = 1;
+      for (int n = 1; n < 50; ++n) shear += 2 * std::exp(-n * n * pi * pi * viscosity * k * step);
+      EXPECT_NEAR(total_on(flow, faces_of_patch(mesh, "top")).force.x, -viscosity * shear,
+                  0.05 * viscosity * shear)
+          << k << " scheme " << static_cast<int>(scheme);
+    }
+  }
+}
+
 /// Over a volume of 1.
 template <class Step>
 class StartOf : public testing::Test {};
