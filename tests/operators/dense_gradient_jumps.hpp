@@ -45,7 +45,8 @@ inline Eigen::MatrixXd dense_gradient_jumps(const Mesh& mesh) {
                     r = g.face_centroids()[at(f.value())] - g.cell_centroids()[at(c.value())];
       const Eigen::VectorXd arm = Eigen::Vector3d(r.x, r.y, r.z).head(d);
       squares += dot(r, s) / (d * volume) * arm * arm.transpose();
-      of_velocities.col(f.value()) = Eigen::Vector3d(s.x, s.y, s.z).head(d) / volume;
+      const Real components[] = {s.x, s.y, s.z};
+      for (int a = 0; a < d; ++a) of_velocities(a, f.value()) = components[a] / volume;
     }
     const Eigen::SelfAdjointEigenSolver<MatrixXd> principal(squares);
     Eigen::VectorXd excess =
