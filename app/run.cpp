@@ -280,8 +280,11 @@ class Run {
     const bool done = simulation_.finished() && simulation_.reached_goal();
     summary_.status = done ? RunStatus::Done : RunStatus::Stopped;
     if (asked.out_of_time && !done) {
-      progress_.note(fmt::format("[time] wall_limit of {} is over; the last checkpoint is of step {}",
-                                 format_duration(*simulation_.wall_limit()), simulation_.steps()));
+      const std::string reason =
+          fmt::format("[time] wall_limit of {} is over; the last checkpoint is of step {}",
+                      format_duration(*simulation_.wall_limit()), simulation_.steps());
+      if (summary_.reason.empty()) summary_.reason = reason;
+      progress_.note(reason);
     }
     return asked.stop_status;
   }

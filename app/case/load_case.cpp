@@ -18,6 +18,7 @@
 #include "mesh/import/periodic.hpp"
 #include "mesh/node_graph.hpp"
 #include "mesh/parallel/partition.hpp"
+#include "physics/flow/averages.hpp"
 #include "physics/flow/classical_fractional_step.hpp"
 #include "physics/flow/exact_fractional_step.hpp"
 #include "physics/flow/flow_boundary.hpp"
@@ -304,6 +305,11 @@ namespace {
 
 void check_values(const HeatCase& settings, const Mesh& mesh) {
   const HeatSettings heat = heat_settings(settings, mesh);
+  if (settings.initial_temperature) {
+    std::vector<Real> initial(at(mesh.topology().nodes().size()));
+    settings.initial_temperature->evaluate(mesh.geometry().node_positions().host(), settings.time.start,
+                                           initial);
+  }
   HeatLoad load(Executor::serial(), mesh, heat);
   load.update(settings.time.start);
   if (!settings.time.steady) return;
@@ -314,6 +320,8 @@ void check_values(const HeatCase& settings, const Mesh& mesh) {
 }
 
 void check_values(const FlowCase& settings, const Mesh& mesh) {
+  if (settings.initial_velocity)
+    average_on_faces(mesh, mesh.topology().faces(), *settings.initial_velocity, settings.time.start);
   FlowBoundaries(Executor::serial(), mesh, flow_settings(settings, mesh)).update(settings.time.start);
 }
 

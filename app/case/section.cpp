@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <map>
 #include <variant>
 
@@ -50,6 +51,15 @@ bool is_allowed(Real value, Allowed allowed) {
 bool starts_with_number(const std::string& text) {
   const std::size_t begin = text.find_first_not_of(" +-.");
   return begin != std::string::npos && text[begin] >= '0' && text[begin] <= '9';
+}
+
+/// Whether it is a number and nothing else, beyond those that a case file can hold.
+bool is_number_out_of_range(const std::string& text) {
+  char* end = nullptr;
+  const double value = std::strtod(text.c_str(), &end);
+  const bool is_number = starts_with_number(text) && *end == '\0';
+  const bool is_whole = text.find_first_not_of("+-0123456789") == std::string::npos;
+  return is_number && (std::isinf(value) || (is_whole && std::abs(value) >= 0x1p63));
 }
 
 std::string found_words(const CaseNode& node) {
@@ -111,8 +121,11 @@ void Section::wrong(std::string_view key, const Node& found, std::string_view ex
                     std::string_view part) const {
   std::string hint;
   if (const auto* text = std::get_if<std::string>(&found.value);
-      text && starts_with_number(*text) && expected.find("number") != std::string_view::npos) {
-    hint = "; write the number alone, without quotes or a unit";
+      text && starts_with_number(*text) &&
+      (expected.find("number") != std::string_view::npos ||
+       expected.find("integer") != std::string_view::npos)) {
+    hint = is_number_out_of_range(*text) ? "; the number is too large"
+                                         : "; write the number alone, without quotes or a unit";
   }
   diagnostics_->error(found.location, fmt::format("{}{} of {} must be {}, not {}{}", part, as_key(key),
                                                   title(), expected, found_words(found), hint));
@@ -371,9 +384,10 @@ void Section::report_unread() const {
   auto& table = std::get<Node::Table>(node_->value);
   for (auto& entry : table.entries) {
     const bool is_table = std::holds_alternative<Node::Table>(entry.node.value);
-    const bool valid = table.any_key || std::find(table.valid_keys.begin(), table.valid_keys.end(),
-                                                  entry.key) != table.valid_keys.end();
-    if (valid) {
+    const bool known =
+        std::find(table.valid_keys.begin(), table.valid_keys.end(), entry.key) != table.valid_keys.end();
+    const auto missing = table.missing.find(nearest_name(entry.key, table.valid_keys).value_or(""));
+    if (known || (table.any_key && missing == table.missing.end())) {
       const std::string path = name_.empty() ? as_key(entry.key) : name_ + "." + as_key(entry.key);
       if (entry.node.opened) Section(&entry.node, path, diagnostics_).report_unread();
       continue;
@@ -384,7 +398,6 @@ void Section::report_unread() const {
                                                          as_key(entry.key), title());
     diagnostics_->error(entry.node.location,
                         what + suggestion(entry.key, table.valid_keys, name_.empty() ? "tables" : "keys"));
-    const auto missing = table.missing.find(nearest_name(entry.key, table.valid_keys).value_or(""));
     if (missing != table.missing.end()) diagnostics_->withdraw(missing->second);
   }
 }

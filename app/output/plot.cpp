@@ -49,6 +49,7 @@ std::vector<double> round_ticks(double low, double high, int most) {
     if (factor * power >= least_step) step = factor * power;
   }
   std::vector<double> ticks;
+  if (!(step > 0)) return ticks;  // less than the smallest number lies between them
   for (double k = std::ceil(low / step - slack); k <= high / step + slack; ++k)
     ticks.push_back(k == 0 ? 0 : k * step);
   return ticks;

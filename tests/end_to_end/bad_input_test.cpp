@@ -73,6 +73,16 @@ TEST(Check, finds_what_only_the_values_show) {
   }
 }
 
+TEST(Check, evaluates_what_a_run_starts_from) {
+  const FlowFolder folder;
+  for (const char* command : {"check", "run"}) {
+    const Outcome outcome =
+        run_curlew(folder.path(), {command, "case.toml", "--set", "initial.velocity=[\"1/(x - x)\", 0, 0]"});
+    EXPECT_EQ(outcome.status, 2) << command;
+    EXPECT_THAT(outcome.error, HasSubstr("the expression \"1/(x - x)\" is inf at x = "));
+  }
+}
+
 TEST(BadInput, a_mean_flow_across_walls_is_told_at_its_line) {
   const FlowFolder folder;
   folder.edit("density = 2", "density = 2\nmean_flow = { direction = [0, 1, 0], velocity = 0.5 }");

@@ -177,7 +177,9 @@ TEST(WallLimit, ends_the_run_with_a_checkpoint_that_goes_on_to_the_same_bits) {
     const auto began = std::chrono::steady_clock::now();
     EXPECT_EQ(folder.run({"--set", "time.wall_limit=1.5"}, ranks).status, 0);
     EXPECT_GT(std::chrono::steady_clock::now() - began, std::chrono::milliseconds(1500));
-    EXPECT_THAT(read_text(folder / "out/summary.json"), HasSubstr(R"("status": "stopped")"));
+    EXPECT_THAT(
+        read_text(folder / "out/summary.json"),
+        AllOf(HasSubstr(R"("status": "stopped")"), HasSubstr(R"("reason": "[time] wall_limit of 1.5 s)")));
     const auto stopped = find_newest_valid_checkpoint(folder / "out");
     ASSERT_TRUE(stopped);
     const std::int64_t last = stopped->checkpoint.step + 3;

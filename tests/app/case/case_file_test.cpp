@@ -150,6 +150,29 @@ TEST(CaseFile, JudgesNoKeysOfATableThatIsIgnored) {
   EXPECT_THAT(reading.errors(), ElementsAre());
 }
 
+TEST(CaseFile, TellsOfAMisspeltKeyThatOthersDependOn) {
+  Reading reading("[a]\ntpye = \"wall\"\nvalue = 1\n");
+  const Section a = reading.file.root().table("a");
+  const std::vector<std::string> types = {"wall", "inlet"};
+  EXPECT_EQ(a.choice("type", types, {.required = true}), std::nullopt);
+  a.ignore_others();
+  reading.file.finish();
+  EXPECT_THAT(reading.errors(),
+              ElementsAre("case.toml:2: unknown key tpye in [a]; did you mean \"type\"? valid keys: type"));
+}
+
+TEST(Overrides, OfNumbersThatAreTooLargeSaySo) {
+  Reading reading("[a]\n", {"a.x=1e400", "a.k=99999999999999999999", "a.y=\"2.5\""});
+  const Section a = reading.file.root().table("a");
+  a.number("x");
+  a.integer("k");
+  a.number("y");
+  EXPECT_THAT(reading.errors(),
+              ElementsAre(HasSubstr("not the string \"1e400\"; the number is too large"),
+                          HasSubstr("not the string \"99999999999999999999\"; the number is too large"),
+                          HasSubstr("not the string \"2.5\"; write the number alone, without quotes")));
+}
+
 TEST(Overrides, ReplaceAndAddKeys) {
   Reading reading("[a]\nx = 1\ny = 2\n",
                   {"a.x=5", "a.z = [1, 2, 3]", "b.c.d=true", "a.'odd key'=\"q\"", "b.c.d=false"});

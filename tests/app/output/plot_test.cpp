@@ -34,6 +34,12 @@ TEST(Ticks, are_multiples_of_1_2_or_5) {
   EXPECT_THAT(round_ticks(293, 303, 10), ElementsAre(293, 294, 295, 296, 297, 298, 299, 300, 301, 302, 303));
 }
 
+TEST(Ticks, are_none_between_numbers_that_no_others_lie_between) {
+  constexpr double least = std::numeric_limits<double>::denorm_min();
+  EXPECT_THAT(round_ticks(0, least, 6), ElementsAre());
+  EXPECT_LT(axis({0, 20 * least}, false, 0.1).ticks.size(), 30u);
+}
+
 TEST(Axis, reaches_over_the_numbers_alone) {
   const Axis linear = axis({nan, 3, infinity, -1, 1e301, 2});
   EXPECT_EQ(linear.low, -1);
