@@ -511,11 +511,12 @@ std::vector<std::string> doubts_about_symmetry(const FlowCase& flow_case, const 
 
 Location place_of(const InputError& error, const FlowCase& flow_case) {
   if (dynamic_cast<const MeanFlowError*>(&error)) return flow_case.mean_flow_location;
-  const auto inlet = std::ranges::find_if(flow_case.boundaries, [](const FlowBoundarySettings& boundary) {
-    return std::holds_alternative<Inlet>(boundary.condition);
-  });
-  const bool has_inlet = inlet != flow_case.boundaries.end();
-  return has_inlet && dynamic_cast<const NetFlowError*>(&error) ? inlet->patch.location : flow_case.location;
+  if (const auto* net_flow = dynamic_cast<const NetFlowError*>(&error)) {
+    for (const FlowBoundarySettings& boundary : flow_case.boundaries) {
+      if (boundary.patch.name == net_flow->patch()) return boundary.patch.location;
+    }
+  }
+  return flow_case.location;
 }
 
 std::vector<std::array<NamedReference, 2>> periodic_pairs(const FlowCase& flow_case) {

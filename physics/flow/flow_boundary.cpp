@@ -129,10 +129,24 @@ void FlowBoundaries::balance_closed_parts(Given& given) const {
     total.push_back(all);
     // What flows past a wall that moves along itself leaves round-off.
     if (std::abs(left) <= 1e-4 * all + 1e-12 * passing) continue;
-    throw NetFlowError(fmt::format(
-        "{:.6g} {} {} a closed part of the domain through its boundary (the sum of all flow in and out is "
-        "{:.6g} {}): make inflow and outflow equal, or give one patch the type \"outlet\"",
-        std::abs(left), unit, left < 0 ? "enter" : "leave", all, unit));
+    std::string patch;
+    Real most = -1;
+    for (const Patch& candidate : mesh_.topology().patches()) {
+      std::vector<Real> through;
+      for (const Id<Face> f : candidate.faces) {
+        const std::size_t b = at(f.value() - first_);
+        if (closed_part_of(b) == part) through.push_back(flux[b]);
+      }
+      const Real passes = std::abs(sum_of_terms(mesh_.domain().communicator(), through));
+      if (passes > most) patch = candidate.name;
+      most = std::max(most, passes);
+    }
+    throw NetFlowError(
+        fmt::format("{:.6g} {} {} a closed part of the domain through its boundary, most through the patch "
+                    "\"{}\" (the sum of all flow in and out is {:.6g} {}): make inflow and outflow equal, or "
+                    "give one patch the type \"outlet\"",
+                    std::abs(left), unit, left < 0 ? "enter" : "leave", patch, all, unit),
+        patch);
   }
   for (std::size_t b = 0; b < flux.size(); ++b) {
     const Index part = closed_part_of(b);

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <optional>
+#include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -71,7 +73,13 @@ class MeanFlowError : public InputError {
 /// More fluid enters a closed part of the domain than leaves it, or less.
 class NetFlowError : public InputError {
  public:
-  using InputError::InputError;
+  /// `patch`: the name of that through which most of it passes.
+  NetFlowError(const std::string& message, std::string patch)
+      : InputError(message), patch_(std::move(patch)) {}
+  const std::string& patch() const { return patch_; }
+
+ private:
+  std::string patch_;
 };
 
 struct FlowSettings {

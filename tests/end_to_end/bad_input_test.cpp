@@ -73,6 +73,17 @@ TEST(Check, finds_what_only_the_values_show) {
   }
 }
 
+TEST(Check, names_the_wall_that_fluid_passes) {
+  const FlowFolder folder;
+  folder.edit("velocity = [\"cos(2*t)\", 0, 0]", "velocity = [0, 1, 0]");
+  const Outcome outcome = run_curlew(folder.path(), {"check", "case.toml"});
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_THAT(outcome.error,
+              HasSubstr(fmt::format("error: case.toml:{}: 1 m2/s leave a closed part of the domain "
+                                    "through its boundary, most through the patch \"top\" (",
+                                    line_of(folder / "case.toml", "[boundary.top]"))));
+}
+
 TEST(Check, evaluates_what_a_run_starts_from) {
   const FlowFolder folder;
   for (const char* command : {"check", "run"}) {
