@@ -41,8 +41,8 @@ class RefinedSystem : public FusedOperator<Vectors<X, float>>, public FusedOpera
   /// r = b - A x in double precision, zero where x is not free. Brings the ghosts of x up to date.
   virtual void set_residual(const X& x, Paired<X>& r) const = 0;
   /// The same of the x that a solve starts from, of which a system may know A x already. Adds to `squared`
-  /// the square of the norm of b - A times what is not free in x: what the
-  /// relative tolerance refers to. Single precision is enough for it. `given`, `image`: to work with.
+  /// the square of the norm of b - A times what is not free in x: what the relative tolerance refers to.
+  /// Single precision is enough for it. `given`, `image`: to work with.
   virtual void set_first_residual(const X& x, Paired<X>& r, Single& given, Paired<Single>& image,
                                   SumInParts& squared) const = 0;
   /// What a correction in single precision leaves of the residual at least: well above rounding, to which
