@@ -24,19 +24,6 @@ nlohmann::json summary_of(const CaseFolder& folder, const std::string& directory
   return nlohmann::json::parse(read_text(folder / directory / "summary.json"));
 }
 
-TEST(FlowRun, of_a_fluid_without_viscosity_that_nothing_moves_stays_at_rest) {
-  for (const char* method : {"classical", "exact"}) {
-    const FlowFolder folder;
-    folder.edit("classical-fractional-step", fmt::format("{}-fractional-step", method));
-    folder.edit("kinematic_viscosity = 0.01", "kinematic_viscosity = 0");
-    folder.edit("end = 1\ncourant = 0.15", "end = 0.4");
-    folder.edit(", \"wall_shear_stress\", \"y_plus\"", "");
-    const Outcome outcome = run_curlew(folder.path(), {"run", "case.toml"});
-    ASSERT_EQ(outcome.status, 0) << method << outcome.error;
-    EXPECT_LE(summary_of(folder)["monitors"]["balance"]["kinetic_energy"].get<double>(), 1e-25);
-  }
-}
-
 TEST(FlowRun, leaves_what_it_was_asked_for) {
   const FlowFolder folder;
   const Outcome run = folder.run({});

@@ -308,10 +308,10 @@ struct SetDifference {
   }
 };
 
-/// Of few chunks, of so many that there has to be more room, of more than one launch brings together, and of
-/// few again.
+/// Of few chunks, of so many that there has to be more room, of more than one launch brings together (two
+/// thirds of the terms are one a thread), and of few again.
 TEST(SumInParts, goes_on_with_the_bits_of_one_sum_on_every_backend) {
-  constexpr Index many = reduction_shape::lanes * (reduction_shape::sums_in_a_chunk(2) + 1) + 3;
+  constexpr Index many = 2 * reduction_shape::lanes * (reduction_shape::sums_in_a_chunk(2) + 1) + 3;
   const std::vector<Real> values = random_values(at(many));
   std::vector<Executor> executors = all_backends();
   executors.push_back(Executor::serial().among(std::make_shared<AlikeRanks>(3)));

@@ -13,6 +13,7 @@
 #include "tests/kernels/backends.hpp"
 #include "tests/mesh/periodic_boxes.hpp"
 #include "tests/mesh/shelf.hpp"
+#include "tests/physics/flow/distorted_channel.hpp"
 #include "tests/physics/flow/flow_setup.hpp"
 #include "tests/physics/kept_state.hpp"
 
@@ -424,6 +425,21 @@ TEST(FlowStep, finds_fluxes_to_the_tolerance_however_small_viscosity_is) {
       flux[tight ? 1 : 0] = flow.flux().to_host();
     }
     EXPECT_LE(largest(difference(flux[0], flux[1])), 1e-7 * largest(flux[1])) << viscosity;
+  }
+}
+
+/// Normal parts of tangential velocities beside it are rounding, and all that a solve has before it.
+TEST(FlowStep, without_viscosity_a_wall_that_moves_along_itself_drives_nothing) {
+  const Mesh mesh(distorted_triangles(8));
+  FlowSettings settings = settings_with(mesh, Wall{});
+  boundary_of(settings, mesh, "top") = Wall{uniform_vector({1, 0, 0}), {}};
+  settings.viscosity = 0;
+  for (const FlowScheme scheme : {FlowScheme::Sbdf2, FlowScheme::CrankNicolsonAb2, FlowScheme::Euler}) {
+    settings.scheme = scheme;
+    ClassicalFractionalStep flow(Executor::serial(), mesh, settings);
+    flow.start(*uniform_vector({}), 0);
+    for (int k = 0; k < 5; ++k) flow.advance(0.01);
+    for (const Real flux : flow.flux().to_host()) EXPECT_NEAR(flux, 0, 1e-15);
   }
 }
 
