@@ -322,6 +322,7 @@ void check_values(const HeatCase& settings, const Mesh& mesh) {
 void check_values(const FlowCase& settings, const Mesh& mesh) {
   if (settings.initial_velocity)
     average_on_faces(mesh, mesh.topology().faces(), *settings.initial_velocity, settings.time.start);
+  if (settings.flow.body_force) average_on_cells(mesh, *settings.flow.body_force, settings.time.start);
   FlowBoundaries(Executor::serial(), mesh, flow_settings(settings, mesh)).update(settings.time.start);
 }
 

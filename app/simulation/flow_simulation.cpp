@@ -367,13 +367,29 @@ bool FlowSimulation::finished() const {
   return control_.at_end(time());
 }
 
+StepControl::Step FlowSimulation::next_step(StepControl& control) const {
+  const StepControl before = control;
+  for (Real rate = flow_->courant_rate();;) {
+    control = before;
+    const StepControl::Step step = control.next(time(), rate, flow_->longest_viscous_step());
+    if (!settings_.time.courant) return step;
+    // The flow does not know yet what enters by then.
+    constexpr int looks = 4;
+    Real ahead = 0;
+    for (int k = 1; k <= looks; ++k)
+      ahead = std::max(ahead, flow_->courant_rate_of_boundaries(time() + step.length * k / looks));
+    if (ahead <= rate || step.length * ahead <= *settings_.time.courant) return step;
+    rate = ahead;
+  }
+}
+
 void FlowSimulation::advance() {
   if (previous_velocity_) {
     copy(flow_->face_velocity(), *previous_velocity_);
   }
   const Real before = time();
   StepControl control = control_;
-  const StepControl::Step step = control.next(before, flow_->courant_rate(), flow_->longest_viscous_step());
+  const StepControl::Step step = next_step(control);
   if (!(step.end > before)) {
     throw DivergedError(
         fmt::format("step {} to follow t = {:.9g} s would be so short, {:.2g} s, that time stands still: the "

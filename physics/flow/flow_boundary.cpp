@@ -159,12 +159,12 @@ void FlowBoundaries::balance_closed_parts(Given& given) const {
 }
 
 /// Evaluates what a patch gives at `time`.
-void FlowBoundaries::evaluate(std::size_t patch, Real time) {
+void FlowBoundaries::evaluate(std::size_t patch, Real time, Given& given) const {
   const Range<Face> faces = mesh_.topology().patches()[patch].faces;
   const std::size_t offset = at(faces.first() - first_), count = at(faces.size());
   const auto areas = mesh_.geometry().face_areas().host().subspan(at(faces.first()), count);
-  const std::span flux = std::span(given_.flux).subspan(offset, count);
-  const std::span velocity = std::span(given_.velocity).subspan(offset, count);
+  const std::span flux = std::span(given.flux).subspan(offset, count);
+  const std::span velocity = std::span(given.velocity).subspan(offset, count);
   const auto give = [&](const VectorFunction& function) {
     const FaceAverages averages = average_on_faces(mesh_, faces, function, time);
     for (std::size_t k = 0; k < count; ++k) {
@@ -177,7 +177,6 @@ void FlowBoundaries::evaluate(std::size_t patch, Real time) {
   std::visit(Overloaded{[&](const Wall& wall) {
                           if (wall.rotation) {
                             give(RotationVelocity(*wall.rotation));
-                            angular_velocity_[patch] = wall.rotation->angular_velocity(time);
                           } else if (wall.velocity) {
                             give(*wall.velocity);
                           }
@@ -206,7 +205,7 @@ void FlowBoundaries::evaluate(std::size_t patch, Real time) {
                         },
                         [&](const Outlet& outlet) {
                           if (!outlet.pressure) return;
-                          const std::span pressure = std::span(given_.pressure).subspan(offset, count);
+                          const std::span pressure = std::span(given.pressure).subspan(offset, count);
                           outlet.pressure->evaluate(
                               mesh_.geometry().face_centroids().host().subspan(at(faces.first()), count),
                               time, pressure);
@@ -224,10 +223,27 @@ bool FlowBoundaries::evaluate(Real time) {
   bool evaluated = false;
   for (std::size_t p = 0; p < boundaries_.size(); ++p) {
     if (fresh_ && !depends_on_time(boundaries_[p])) continue;
-    evaluate(p, time);
+    evaluate(p, time, given_);
+    const auto* const wall = std::get_if<Wall>(&boundaries_[p]);
+    if (wall != nullptr && wall->rotation) angular_velocity_[p] = wall->rotation->angular_velocity(time);
     evaluated = true;
   }
   return evaluated;
+}
+
+Real FlowBoundaries::courant_rate_at(Real time) const {
+  Given given = given_;
+  const auto volumes = mesh_.geometry().cell_volumes().host();
+  Real rate = 0;
+  for (std::size_t p = 0; p < boundaries_.size(); ++p) {
+    if (!depends_on_time(boundaries_[p])) continue;
+    evaluate(p, time, given);
+    for (const Id<Face> f : mesh_.topology().patches()[p].faces) {
+      const std::size_t b = at(f.value() - first_);
+      rate = std::max(rate, std::abs(given.flux[b]) / volumes[at(cell_of_face_[b])]);
+    }
+  }
+  return mesh_.domain().communicator().maximum(rate);
 }
 
 void FlowBoundaries::update(Real time) {

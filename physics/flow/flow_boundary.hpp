@@ -35,6 +35,10 @@ class FlowBoundaries {
   /// The same with the mean of the values at two times.
   void update_to_mean(Real time, Real other_time);
   bool depend_on_time() const;
+  /// The largest Courant number, at least, of a step of 1 s with the fluxes that patches which change in time
+  /// are given at `time` [s], whatever has been evaluated: what enters or leaves a cell through a face also
+  /// leaves or enters it elsewhere, max |U_f| / V over these faces [1/s].
+  Real courant_rate_at(Real time) const;
 
   /// From now on given fluxes are multiples of `quantum` [m3/s], and those of a closed part of the domain sum
   /// to zero exactly.
@@ -67,7 +71,7 @@ class FlowBoundaries {
 
   /// Evaluates what patches give, of those that change in time at least; whether there were any.
   bool evaluate(Real time);
-  void evaluate(std::size_t patch, Real time);
+  void evaluate(std::size_t patch, Real time, Given& given) const;
   /// Makes what has been evaluated what the boundary gives.
   void take_effect();
   void find_closed_parts();

@@ -26,6 +26,9 @@ class FractionalStep : public IncompressibleFlow {
   Real time() const override { return time_; }
   std::int64_t steps() const override { return steps_; }
   Real courant_rate() const override { return courant_rate_; }
+  Real courant_rate_of_boundaries(Real time) const override {
+    return boundaries_.depend_on_time() ? boundaries_.courant_rate_at(time) : 0;
+  }
   Real convection_rate() const override;
   Real longest_viscous_step() const override { return longest_viscous_step_; }
   const Mesh& mesh() const override { return mesh_; }

@@ -58,11 +58,14 @@ class IncompressibleFlow {
   virtual std::int64_t steps() const = 0;
   /// Largest Courant number of a step of 1 s: max over cells of sum_f |U_f| / (2 V) [1/s].
   virtual Real courant_rate() const = 0;
-  /// What of that is too fast for viscosity to damp: max over cells of the lesser of their Courant rate and
-  /// |u|^2 / nu [1/s]. A wave of number k that explicit convection makes grow, |u| k dt above one, implicit
-  /// viscosity damps where nu k^2 exceeds |u| k: none grows unless |u|^2 dt / nu, too, is above one. (Ascher,
-  /// Ruuth & Wetton, SIAM J. Numer. Anal. 32, 1995, have the regions.) Where viscosity is explicit or none it
-  /// is the Courant rate.
+  /// The same, at least, with the fluxes that boundaries which change in time give at another `time` [s]: see
+  /// FlowBoundaries::courant_rate_at.
+  virtual Real courant_rate_of_boundaries(Real time) const = 0;
+  /// What of courant_rate() is too fast for viscosity to damp: max over cells of the lesser of their Courant
+  /// rate and |u|^2 / nu [1/s]. A wave of number k that explicit convection makes grow, |u| k dt above one,
+  /// implicit viscosity damps where nu k^2 exceeds |u| k: none grows unless |u|^2 dt / nu, too, is above one.
+  /// (Ascher, Ruuth & Wetton, SIAM J. Numer. Anal. 32, 1995, have the regions.) Where viscosity is explicit
+  /// or none it is the Courant rate.
   virtual Real convection_rate() const = 0;
   /// The longest step that is stable where viscosity is explicit, by nearly the largest rate at which it
   /// makes fluxes decay [s]; infinite where it is implicit or there is none. Known from the start on.

@@ -87,10 +87,12 @@ TEST(Check, names_the_wall_that_fluid_passes) {
 TEST(Check, evaluates_what_a_run_starts_from) {
   const FlowFolder folder;
   for (const char* command : {"check", "run"}) {
-    const Outcome outcome =
-        run_curlew(folder.path(), {command, "case.toml", "--set", "initial.velocity=[\"1/(x - x)\", 0, 0]"});
-    EXPECT_EQ(outcome.status, 2) << command;
-    EXPECT_THAT(outcome.error, HasSubstr("the expression \"1/(x - x)\" is inf at x = "));
+    for (const char* key : {"initial.velocity", "fluid.body_force"}) {
+      const Outcome outcome = run_curlew(
+          folder.path(), {command, "case.toml", "--set", fmt::format("{}=[\"1/(x - x)\", 0, 0]", key)});
+      EXPECT_EQ(outcome.status, 2) << command << " " << key;
+      EXPECT_THAT(outcome.error, HasSubstr("the expression \"1/(x - x)\" is inf at x = "));
+    }
   }
 }
 

@@ -41,6 +41,7 @@ class KnownFlow final : public IncompressibleFlow {
   Real time() const override { return time_; }
   std::int64_t steps() const override { return steps_; }
   Real courant_rate() const override { return speed_(time_); }
+  Real courant_rate_of_boundaries(Real time) const override { return speed_of_boundaries_(time); }
   Real convection_rate() const override { return speed_(time_); }
   Real longest_viscous_step() const override { return longest_viscous_step_; }
   const Mesh& mesh() const override { return mesh_; }
@@ -54,6 +55,7 @@ class KnownFlow final : public IncompressibleFlow {
 
   std::vector<Real> started_from_;
   Real longest_viscous_step_ = std::numeric_limits<Real>::infinity();
+  std::function<Real(Real)> speed_of_boundaries_ = [](Real) { return 0; };
 
  private:
   FlowStepReport set(Real time, std::int64_t steps) {
@@ -442,6 +444,33 @@ TEST_F(FlowRun, residuals_have_a_number_per_column) {
   const auto held = simulation();
   EXPECT_EQ(held->residual_columns().back().name, "mean_flow_force");
   EXPECT_EQ(held->residuals().size(), held->residual_columns().size());
+}
+
+TEST_F(FlowRun, steps_by_the_courant_number_look_ahead_at_what_boundaries_will_give) {
+  settings.time.courant = 0.5;
+  settings.time.max_step = 0.4;
+  settings.time.end = 4;
+  speed = [](Real time) { return time < 1.03 ? 0.01 : 8; };  // of the flow, which follows
+  const auto longest = [&](const std::function<Real(Real)>& of_boundaries, Real from, Real to) {
+    auto flow = std::make_unique<KnownFlow>(mesh, settings.flow, speed);
+    flow->speed_of_boundaries_ = of_boundaries;
+    FlowSimulation run(settings, std::move(flow));
+    run.start();
+    Real length = 0;
+    while (!run.finished()) {
+      const Real before = run.time();
+      run.advance();
+      if (before < to && run.time() > from) length = std::max(length, run.time() - before);
+    }
+    return length;
+  };
+  const auto opens = [](Real time) { return time > 1.0001 ? 8. : 0.; };
+  EXPECT_GT(longest([](Real) { return 0; }, 1.0001, 1.03), 0.1);
+  EXPECT_LE(longest(opens, 1.0001, 1.03), 0.0625 * (1 + 1e-12));
+  EXPECT_GT(longest(opens, 0, 0.9), 0.1);  // as long as it is closed steps are as long as they may
+  // Open for a third of a step that nothing else makes shorter.
+  EXPECT_LE(longest([](Real time) { return time > 1.0001 && time < 1.05 ? 8. : 0.; }, 1.0001, 1.03),
+            0.0625 * (1 + 1e-12));
 }
 
 }  // namespace

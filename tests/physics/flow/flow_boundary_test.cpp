@@ -155,6 +155,22 @@ TEST_F(InABox, a_flow_rate_enters_along_the_normal_evenly_and_follows_time) {
   }
 }
 
+TEST_F(InABox, know_the_courant_number_of_what_they_will_give_and_give_the_same_as_before) {
+  on("left") = Inlet{{}, analytic([](Vector3, Real t) { return 3 * t; })};
+  on("right") = Outlet{};
+  on("top") = Inlet{steady_vector([](Vector3) { return Vector3{0, -100, 0}; }), {}};
+  FlowBoundaries boundaries(Executor::serial(), mesh_, settings_);
+  const Imposed before = impose(boundaries, mesh_, 1);
+  // Triangles of 0.5 x 0.5 / 2, of which 0.5 of 1.5 m in height lets in 3 t.
+  EXPECT_NEAR(boundaries.courant_rate_at(7), 3 * 7 * 0.5 / 1.5 / 0.125, 1e-12 * 56);
+  PrimalCochain<Face> flux(Executor::serial(), mesh_.topology().faces().size(), "flux", "m3/s");
+  Field<Face, Vector3> velocity(Executor::serial(), flux.size(), "velocity", "m/s");
+  flux.fill(0);
+  velocity.fill({});
+  boundaries.impose(flux, velocity);
+  EXPECT_TRUE(flux.to_host() == before.flux && velocity.to_host() == before.velocity);
+}
+
 TEST_F(InABox, holds_the_same_bits_on_every_backend) {
   for (FlowBoundary& boundary : settings_.boundaries)
     boundary = Wall{steady_vector([](Vector3 x) { return Vector3{x.y, std::sin(x.x), 0}; }), {}};
