@@ -17,6 +17,8 @@ namespace curlew::test {
 // Of cases/cylinder/reference/benchmark.csv, which names the sources.
 constexpr double steady_drag = 5.57953523384, steady_lift = 0.010618948146,
                  steady_pressure_difference = 0.11752016697;
+constexpr double drag_in_3d = 6.18533, lift_in_3d = 0.009401, least_pressure_difference_in_3d = 0.165,
+                 largest_pressure_difference_in_3d = 0.175;
 constexpr double shedding_drag_max = 3.227393, shedding_drag_min = 3.164263, shedding_lift_max = 0.986571,
                  shedding_strouhal = 0.301841, shedding_pressure_difference = 2.484;
 

@@ -28,6 +28,20 @@ TEST(FineCylinder, sheds_vortices) {
   EXPECT_NEAR(shedding.pressure_difference / shedding_pressure_difference, 1, 0.02);
 }
 
+class FineCylinderIn3d : public testing::TestWithParam<std::string> {};
+
+TEST_P(FineCylinderIn3d, steady_drag_lift_and_pressure_difference) {
+  const Recipe recipe("cylinder/cylinder_3d", "n = 6;");
+  const FlowRun run(GetParam(), "cylinder/steady_3d", {recipe.change()}, 2);
+  EXPECT_NEAR(run.last("cylinder", "cx") / drag_in_3d, 1, 0.01);
+  EXPECT_NEAR(run.last("cylinder", "cy") / lift_in_3d, 1, 0.13);
+  EXPECT_GE(pressure_difference(run), least_pressure_difference_in_3d);
+  EXPECT_LE(pressure_difference(run), largest_pressure_difference_in_3d);
+}
+
+INSTANTIATE_TEST_SUITE_P(Methods, FineCylinderIn3d, flow_methods(),
+                         [](const auto& test) { return test.param; });
+
 // Within the bands of cylinder_test.
 TEST(CylinderByTheExactStep, steady_drag_lift_and_pressure_difference) {
   const FlowRun run("exact", "cylinder/steady", {}, 2);

@@ -35,6 +35,18 @@ TEST(SteadyCylinderByTheExactStep, drag_and_pressure_difference) {
   EXPECT_EQ(run.last("flow", "total"), 0);  // to the last bit
 }
 
+// 4,320 hexahedra.
+TEST(SteadyCylinderIn3d, drag_lift_and_pressure_difference) {
+  const CaseRun run("cylinder/steady_3d", {}, 2);
+  EXPECT_NEAR(run.last("cylinder", "cx") / drag_in_3d, 1, 0.02);
+  EXPECT_NEAR(run.last("cylinder", "cy") / lift_in_3d, 1, 0.3);
+  EXPECT_THAT(pressure_difference(run), testing::AllOf(testing::Ge(least_pressure_difference_in_3d),
+                                                       testing::Le(largest_pressure_difference_in_3d)));
+  // 0.2 m/s through half of 0.41 m x 0.41 m.
+  EXPECT_NEAR(run.last("flow", "inlet"), -0.2 * 0.41 * 0.205, 1e-12);
+  EXPECT_NEAR(run.last("flow", "total"), 0, 1e-8 * 0.01681);
+}
+
 class Cylinder : public testing::TestWithParam<std::string> {};
 
 // So coarse a mesh sheds vortices that are a tenth too slow and too strong.
