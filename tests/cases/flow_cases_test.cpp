@@ -323,6 +323,7 @@ INSTANTIATE_TEST_SUITE_P(
                         AnyCase{"kovasznay/kovasznay", "kovasznay/kovasznay", "n = 8;", {}},
                         AnyCase{"cylinder/steady", "", "", {"mesh.file=\"cylinder_coarse.geo\""}},
                         AnyCase{"cylinder/shedding", "", "", {"mesh.file=\"cylinder_coarse.geo\""}},
+                        AnyCase{"cylinder/steady_3d", "cylinder/cylinder_3d", "n = 2;", {}},
                         AnyCase{"crankshaft/flow", "", "", {"mesh.size=0.03"}}),
         testing::Values("1e-2", "1e-6", "1e-11")),
     [](const auto& test) {
