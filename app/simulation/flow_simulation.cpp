@@ -377,7 +377,8 @@ StepControl::Step FlowSimulation::next_step(StepControl& control) const {
     constexpr int looks = 4;
     Real ahead = 0;
     for (int k = 1; k <= looks; ++k)
-      ahead = std::max(ahead, flow_->courant_rate_of_boundaries(time() + step.length * k / looks));
+      ahead =
+          std::max(ahead, flow_->courant_rate_of_boundaries(std::lerp(time(), step.end, Real(k) / looks)));
     if (ahead <= rate || step.length * ahead <= *settings_.time.courant) return step;
     rate = ahead;
   }
@@ -389,7 +390,9 @@ void FlowSimulation::advance() {
   }
   const Real before = time();
   StepControl control = control_;
-  const StepControl::Step step = next_step(control);
+  const auto place = [&](const InputError& error) { return place_of(error, settings_); };
+  StepControl::Step step{};
+  with_place([&] { step = next_step(control); }, place);
   if (!(step.end > before)) {
     throw DivergedError(
         fmt::format("step {} to follow t = {:.9g} s would be so short, {:.2g} s, that time stands still: the "
@@ -397,8 +400,7 @@ void FlowSimulation::advance() {
                     steps() + 1, before, step.length));
   }
   step_ = step.length;
-  with_place([&] { report_ = flow_->advance(step.length, step.end); },
-             [&](const InputError& error) { return place_of(error, settings_); });
+  with_place([&] { report_ = flow_->advance(step.length, step.end); }, place);
   control_ = control;  // not before: a step that fails has not been
   for (FlowAverage& average : averages_) {
     // A step belongs to the average when it begins after its start; round-off of the time does not count.

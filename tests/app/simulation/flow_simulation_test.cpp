@@ -471,6 +471,17 @@ TEST_F(FlowRun, steps_by_the_courant_number_look_ahead_at_what_boundaries_will_g
   // Open for a third of a step that nothing else makes shorter.
   EXPECT_LE(longest([](Real time) { return time > 1.0001 && time < 1.05 ? 8. : 0.; }, 1.0001, 1.03),
             0.0625 * (1 + 1e-12));
+  // Beyond the end of the run boundaries need not have a value, not even by rounding: 0.1 + 0.1 + 0.1 > 0.3.
+  settings.time.step = 0.1;
+  settings.time.max_step = 0.1;
+  settings.time.end = 0.3;
+  Real latest = 0;
+  const auto remembered = [&](Real time) {
+    latest = std::max(latest, time);
+    return Real(0);
+  };
+  longest(remembered, 0, 0);
+  EXPECT_EQ(latest, 0.3);
 }
 
 }  // namespace

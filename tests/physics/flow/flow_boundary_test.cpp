@@ -155,7 +155,7 @@ TEST_F(InABox, a_flow_rate_enters_along_the_normal_evenly_and_follows_time) {
   }
 }
 
-TEST_F(InABox, know_the_courant_number_of_what_they_will_give_and_give_the_same_as_before) {
+TEST_F(InABox, knows_the_courant_number_of_what_it_will_give_and_gives_the_same_as_before) {
   on("left") = Inlet{{}, analytic([](Vector3, Real t) { return 3 * t; })};
   on("right") = Outlet{};
   on("top") = Inlet{steady_vector([](Vector3) { return Vector3{0, -100, 0}; }), {}};
