@@ -53,13 +53,18 @@ bool starts_with_number(const std::string& text) {
   return begin != std::string::npos && text[begin] >= '0' && text[begin] <= '9';
 }
 
-/// Whether it is a number and nothing else, beyond those that a case file can hold.
-bool is_number_out_of_range(const std::string& text) {
+/// Whether it is a number and nothing else.
+bool is_number(const std::string& text) {
   char* end = nullptr;
-  const double value = std::strtod(text.c_str(), &end);
-  const bool is_number = starts_with_number(text) && *end == '\0';
+  std::strtod(text.c_str(), &end);
+  return starts_with_number(text) && *end == '\0';
+}
+
+/// Whether it is a number beyond those that a case file can hold.
+bool is_number_out_of_range(const std::string& text) {
+  const double value = std::strtod(text.c_str(), nullptr);
   const bool is_whole = text.find_first_not_of("+-0123456789") == std::string::npos;
-  return is_number && (std::isinf(value) || (is_whole && std::abs(value) >= 0x1p63));
+  return is_number(text) && (std::isinf(value) || (is_whole && std::abs(value) >= 0x1p63));
 }
 
 std::string found_words(const CaseNode& node) {
@@ -120,12 +125,14 @@ void Section::report_missing(std::string_view key, std::string message) const {
 void Section::wrong(std::string_view key, const Node& found, std::string_view expected,
                     std::string_view part) const {
   std::string hint;
+  const auto expects = [&](std::string_view what) { return expected.find(what) != std::string_view::npos; };
   if (const auto* text = std::get_if<std::string>(&found.value);
-      text && starts_with_number(*text) &&
-      (expected.find("number") != std::string_view::npos ||
-       expected.find("integer") != std::string_view::npos)) {
-    hint = is_number_out_of_range(*text) ? "; the number is too large"
-                                         : "; write the number alone, without quotes or a unit";
+      text && starts_with_number(*text) && (expects("number") || expects("integer"))) {
+    if (is_number_out_of_range(*text)) {
+      hint = "; the number is too large";
+    } else if (!(expects("expression") && is_number(*text))) {  // which may have quotes
+      hint = "; write the number alone, without quotes or a unit";
+    }
   }
   diagnostics_->error(found.location, fmt::format("{}{} of {} must be {}, not {}{}", part, as_key(key),
                                                   title(), expected, found_words(found), hint));

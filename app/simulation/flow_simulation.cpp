@@ -469,6 +469,7 @@ std::vector<std::string> FlowSimulation::warnings() {
   if (auto warning = warning_of_viscosity()) warnings.push_back(std::move(*warning));
   if (auto warning = warning_of_convection()) warnings.push_back(std::move(*warning));
   if (auto warning = warning_of_slowness()) warnings.push_back(std::move(*warning));
+  if (auto warning = warning_of_averages()) warnings.push_back(std::move(*warning));
   return warnings;
 }
 
@@ -511,6 +512,20 @@ std::optional<std::string> FlowSimulation::warning_of_slowness() {
       deciding_quantity(), 100 * share, settings_.time.tolerance * most / share / 10);
 }
 
+std::optional<std::string> FlowSimulation::warning_of_averages() {
+  if (warned_of_averages_ || !finished()) return std::nullopt;
+  std::vector<std::string> empty;
+  for (const FlowAverage& average : averages_) {
+    if (average.face_velocity.duration() == 0)
+      empty.push_back(fmt::format("'{}' (start = {:.9g} s)", average.name, average.start));
+  }
+  if (empty.empty()) return std::nullopt;
+  warned_of_averages_ = true;
+  return fmt::format("no step began after the start of {}: {} no number; let {} start earlier",
+                     fmt::join(empty, " and "), empty.size() == 1 ? "this average is" : "these averages are",
+                     empty.size() == 1 ? "it" : "them");
+}
+
 Real FlowSimulation::largest_change_left_by_solves() const {
   // Measured were up to 14 times as much as their tolerances say.
   return 20 * change_left_by_solves(settings_, step_);
@@ -546,7 +561,8 @@ std::string FlowSimulation::conclusion() const {
                      left_by_solves
                          ? "; so much may be what the solves leave: lower tolerance of [solver.*], or "
                            "raise that of [time]"
-                         : "");
+                         : "; where that no longer falls the flow is unsteady, or steps of half the length "
+                           "let it settle");
 }
 
 }  // namespace curlew

@@ -86,6 +86,7 @@ class FlowSimulation final : public Simulation {
   Real largest_change_left_by_solves() const;
   /// Of a flow that is steady by the tolerance alone.
   std::optional<std::string> warning_of_slowness();
+  std::optional<std::string> warning_of_averages();
 
   FlowCase settings_;
   std::unique_ptr<IncompressibleFlow> flow_;
@@ -93,7 +94,8 @@ class FlowSimulation final : public Simulation {
   SteadyDetector detector_, energy_detector_;
   FlowStepReport report_;  // of the last step
   Real step_ = 0;          // its length [s]
-  bool warned_of_viscosity_ = false, warned_of_convection_ = false, warned_of_slowness_ = false;
+  bool warned_of_viscosity_ = false, warned_of_convection_ = false, warned_of_slowness_ = false,
+       warned_of_averages_ = false;
   std::vector<FlowAverage> averages_;
   mutable std::optional<CentroidVelocity> centroid_velocity_;  // once somebody sees the velocity
   std::optional<Field<Face, Vector3>> previous_velocity_;      // where a steady run watches it [m/s]

@@ -71,8 +71,11 @@ bool StepControl::at_end(Real now) const {
 
 void SteadyDetector::observe(Real change, Real size, Real step) {
   rate_ = change == 0 ? 0 : change / (size * step);
-  calm_steps_ = rate_ < tolerance_ ? calm_steps_ + 1 : 0;
-  if (calm_steps_ == 0) has_moved_ = 1;
+  const bool calm = rate_ < tolerance_;
+  calm_steps_ = calm ? std::min(calm_steps_ + 1, calm_steps_wanted) : 0;
+  calm_time_ = calm ? calm_time_ + step : 0;
+  time_ += step;
+  if (!calm) has_moved_ = 1;
 }
 
 void SteadyDetector::observe(Real value, Real step) {
@@ -81,12 +84,15 @@ void SteadyDetector::observe(Real value, Real step) {
   has_previous_ = 1;
 }
 
+bool SteadyDetector::steady() const {
+  const bool is_number = has_previous_ != 0;
+  return calm_steps_ >= calm_steps_wanted && (!is_number || calm_time_ >= calm_share_wanted * time_);
+}
+
 std::map<std::string, Real> SteadyDetector::state() const {
-  return {{"rate", rate_},
-          {"calm_steps", calm_steps_},
-          {"has_moved", has_moved_},
-          {"previous", previous_},
-          {"has_previous", has_previous_}};
+  return {
+      {"rate", rate_},           {"calm_steps", calm_steps_}, {"calm_time", calm_time_},      {"time", time_},
+      {"has_moved", has_moved_}, {"previous", previous_},     {"has_previous", has_previous_}};
 }
 
 void SteadyDetector::resume(const std::map<std::string, Real>& state) {
@@ -96,7 +102,10 @@ void SteadyDetector::resume(const std::map<std::string, Real>& state) {
     return found->second;
   };
   rate_ = number("rate");
-  calm_steps_ = rate_ < tolerance_ ? std::min(number("calm_steps"), calm_steps_wanted - 1) : 0;
+  const bool calm = rate_ < tolerance_;
+  calm_steps_ = calm ? std::min(number("calm_steps"), calm_steps_wanted - 1) : 0;
+  calm_time_ = calm ? number("calm_time") : 0;
+  time_ = number("time");
   has_moved_ = number("has_moved");
   previous_ = number("previous");
   has_previous_ = number("has_previous");

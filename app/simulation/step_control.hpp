@@ -70,7 +70,9 @@ class StepControl {
 };
 
 /// Tells when a run has become steady: when the change of a quantity per time, relative to its size, has been
-/// below a tolerance for ten steps in a row (a quantity that swings changes little where it turns).
+/// below a tolerance for ten steps in a row. One number that swings changes little where it turns, with a
+/// period P and a relative amplitude A for 2 tolerance P² / (4 π² A): it has to have been calm for the last
+/// tenth of the time that was observed, too.
 class SteadyDetector {
  public:
   explicit SteadyDetector(Real tolerance) : tolerance_(tolerance) {}
@@ -80,7 +82,7 @@ class SteadyDetector {
   /// The same for a quantity that is one number; its first value is what the next is compared to.
   void observe(Real value, Real step);
 
-  bool steady() const { return calm_steps_ >= calm_steps_wanted; }
+  bool steady() const;
   /// Whether the quantity has ever changed by more than the tolerance.
   bool has_moved() const { return has_moved_ != 0; }
   /// Last relative change per time [1/s]; infinite before there is one.
@@ -93,10 +95,11 @@ class SteadyDetector {
   void resume(const std::map<std::string, Real>& state);
 
  private:
-  static constexpr Real calm_steps_wanted = 10;
+  static constexpr Real calm_steps_wanted = 10, calm_share_wanted = 0.1;
 
   Real tolerance_;
   Real rate_ = std::numeric_limits<Real>::infinity(), calm_steps_ = 0, has_moved_ = 0;
+  Real time_ = 0, calm_time_ = 0;         // [s]
   Real previous_ = 0, has_previous_ = 0;  // of a quantity that is one number
 };
 

@@ -141,7 +141,11 @@ TEST(FlowRun, that_does_not_become_steady_says_so_however_quiet) {
   ASSERT_TRUE(summary.contains("reason"));
   const auto reason = summary.at("reason").get<std::string>();
   EXPECT_THAT(reason, HasSubstr("not steady after the 5 steps of [time] max_steps: velocity changes"));
-  EXPECT_EQ("warning: " + reason + "\n", run.error);
+  EXPECT_EQ(
+      run.error,
+      "warning: no step began after the start of 'mean' (start = 0.3 s): this average is no number; let it "
+      "start earlier\nwarning: " +
+          reason + "\n");
   EXPECT_THAT(read_text(folder / "out/report.html"), HasSubstr("<p>" + reason + "</p>"));
 }
 

@@ -13,6 +13,7 @@ namespace curlew {
 namespace {
 
 using testing::ElementsAre;
+using testing::EndsWith;
 using testing::HasSubstr;
 
 /// A case file in memory, and what was found wrong with it.
@@ -171,6 +172,17 @@ TEST(Overrides, OfNumbersThatAreTooLargeSaySo) {
               ElementsAre(HasSubstr("not the string \"1e400\"; the number is too large"),
                           HasSubstr("not the string \"99999999999999999999\"; the number is too large"),
                           HasSubstr("not the string \"2.5\"; write the number alone, without quotes")));
+}
+
+TEST(CaseFile, AdvisesToDropQuotesWhereTheyAreWhatIsWrong) {
+  Reading reading("[a]\nnumber = \"-2.5\"\nexpression = \"-2.5\"\n");
+  const Section a = reading.file.root().table("a");
+  a.number("number", {.allowed = Allowed::Positive});
+  a.expression("expression", {.allowed = Allowed::Positive});
+  EXPECT_THAT(
+      reading.errors(),
+      ElementsAre(EndsWith("not the string \"-2.5\"; write the number alone, without quotes or a unit"),
+                  EndsWith("not the string \"-2.5\"")));
 }
 
 TEST(Overrides, ReplaceAndAddKeys) {

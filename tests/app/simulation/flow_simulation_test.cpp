@@ -148,6 +148,21 @@ TEST_F(FlowRun, averages_in_time_weigh_steps_by_their_length_from_their_start_on
   EXPECT_NEAR(value(*run, "late_pressure"), 1000 * (mesh.geometry().cell_centroids()[0].x + 6.5 / 8), 1e-9);
 }
 
+TEST_F(FlowRun, says_at_its_end_which_averages_have_no_step) {
+  settings.monitors = {average("all", std::nullopt), average("last", 0.875), average("later", 0.9)};
+  const auto run = simulation();
+  run->start();
+  while (!run->finished()) {
+    EXPECT_THAT(run->warnings(), testing::IsEmpty());
+    run->advance();
+  }
+  EXPECT_THAT(
+      run->warnings(),
+      testing::ElementsAre("no step began after the start of 'later' (start = 0.9 s): this average is "
+                           "no number; let it start earlier"));
+  EXPECT_THAT(run->warnings(), testing::IsEmpty()) << "once is enough";
+}
+
 TEST_F(FlowRun, an_average_that_begins_after_a_checkpoint_takes_nothing_from_it) {
   settings.monitors = {average("mean", std::nullopt)};
   const auto first = simulation();
@@ -326,6 +341,7 @@ TEST_F(FlowRun, that_is_not_steady_says_the_same_after_a_restart) {
   run->start();
   run_to_end(*run);
   EXPECT_THAT(run->conclusion(), testing::AllOf(HasSubstr("not steady after the 3 steps"),
+                                                HasSubstr("steps of half the length let it settle"),
                                                 testing::Not(HasSubstr("what the solves leave"))));
   const auto again = simulation();
   again->resume(run->checkpoint(), "checkpoint_3.h5");

@@ -6,6 +6,7 @@
 
 #include <cmath>
 #include <functional>
+#include <numbers>
 
 namespace curlew {
 namespace {
@@ -200,7 +201,33 @@ TEST(SteadyDetector, a_decay_is_found_where_its_rate_falls_below_the_tolerance) 
   const Real step = 0.01;
   Real time = 0;
   for (; !detector.steady() && time < 100; time += step) detector.observe(2 + std::exp(-time), step);
-  EXPECT_NEAR(time, -std::log(2e-3) + 10 * step, 3 * step);
+  EXPECT_NEAR(time, -std::log(2e-3) / 0.9, 3 * step);
+}
+
+TEST(SteadyDetector, wants_a_number_to_be_calm_for_a_tenth_of_the_time) {
+  SteadyDetector detector(0.01), of_a_field(0.01);
+  for (int k = 0; k <= 90; ++k) detector.observe(1 + k % 2, 1);
+  for (int k = 0; k < 90; ++k) of_a_field.observe(1, 1, 1);
+  for (int k = 0; k < 19; ++k) {
+    EXPECT_EQ(of_a_field.steady(), k >= 10) << k;
+    of_a_field.observe(0, 1, 0.5);
+    detector.observe(1, 0.5);
+  }
+  EXPECT_FALSE(detector.steady());
+  detector.observe(1, 0.6);
+  EXPECT_TRUE(detector.steady());
+}
+
+TEST(SteadyDetector, a_swing_is_not_steady_where_it_turns) {
+  SteadyDetector detector(1e-5);
+  int calm = 0, longest = 0;
+  for (Real time = 0; time < 200; time += 0.01) {
+    detector.observe(1 + 0.01 * std::sin(2 * std::numbers::pi * time / 100), 0.01);
+    calm = detector.rate() < 1e-5 ? calm + 1 : 0;
+    longest = std::max(longest, calm);
+    ASSERT_FALSE(detector.steady()) << time;
+  }
+  EXPECT_GT(longest, 40);
 }
 
 TEST(SteadyDetector, what_is_nothing_and_stays_nothing_is_steady) {
