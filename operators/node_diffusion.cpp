@@ -43,19 +43,29 @@ class CellConductances {
   /// What the differences along the cell's edges deviate from its mean gradient by.
   void add_deviations(const Mesh& mesh, Id<Cell> c, Real volume) {
     const std::size_t count = weights_.size();
-    const Real factor = volume / (6 * static_cast<Real>(mesh.topology().dimension() - 1));
+    const auto dimension = static_cast<Real>(mesh.topology().dimension());
     // An edge that has all but collapsed would bind its ends as if they were one: it counts as half as long
     // as the cell is thick, by the gradient's weights.
     Real largest = 0;
     for (const Vector3& weight : weights_) largest = std::max(largest, dot(weight, weight));
     const Real shortest_square = 1 / (64 * largest);
+    Real edges = 0, longest_square = 0;
+    visit_edges(mesh.topology(), c, [&](std::size_t a, std::size_t b) {
+      const Vector3 edge = position(mesh, c, b) - position(mesh, c, a);
+      longest_square = std::max(longest_square, dot(edge, edge));
+      ++edges;
+    });
     deviation_.resize(count);
     visit_edges(mesh.topology(), c, [&](std::size_t a, std::size_t b) {
       const Vector3 edge = position(mesh, c, b) - position(mesh, c, a);
       for (std::size_t j = 0; j < count; ++j) deviation_[j] = -dot(edge, weights_[j]);
       deviation_[b] += 1;
       deviation_[a] -= 1;
-      const Real weight = factor / std::max(dot(edge, edge), shortest_square);
+      const Real square = std::max(dot(edge, edge), shortest_square);
+      // As with bilinear elements, or in the stiff directions of flat cells as if only edges conducted.
+      const Real share = std::max(1 / (6 * (dimension - 1)),
+                                  dimension / edges * (1 - Real(4) / 3 * square / longest_square));
+      const Real weight = volume * share / square;
       for (std::size_t i = 0; i < count; ++i) {
         for (std::size_t j = i + 1; j < count; ++j)
           form_[i * count + j] += weight * deviation_[i] * deviation_[j];

@@ -17,18 +17,20 @@ class SumInParts;
 /// the links of the node graph, k their conductances.
 ///
 /// The conductances gather, cell by cell, the symmetric form
-///   k_c V [ g.g + 1/(6 (d - 1)) sum_e (T_b - T_a - g.e)² / |e|² ],  g = sum_n w_n T_n
-/// with the cell's gradient weights w_n (cell_gradient.hpp) and its edges e from a to b in d dimensions. The
-/// first term alone is the gradient flowing through the dual faces; on simplices it is the linear
-/// finite-element stiffness and the second term vanishes. On other cells the second term removes the modes
-/// that the gradient does not see (Flanagan & Belytschko, IJNME 17, 1981; Beirão da Veiga et al., M3AS 23,
-/// 2013). It weighs each direction by its own length, which matters where cells are flat; its factor gives
-/// bilinear finite elements on rectangles and, but for the mode that is linear along all three axes,
-/// trilinear ones on boxes. Symmetric, positive semidefinite with the constants alone in its null space (for
-/// a connected mesh), exact for linear temperatures on any mesh, second order. Conductances may be negative
-/// across obtuse angles, where the discrete maximum principle does not hold. On a periodic mesh cells are
-/// those of the mesh that it was made of, where nodes have positions; nodes of a cell that have become one
-/// exchange nothing.
+///   k_c V [ g.g + sum_e s_e (T_b - T_a - g.e)² / |e|² ],  g = sum_n w_n T_n,
+///   s_e = max( 1/(6 (d - 1)), (d/E) (1 - 4/3 |e|²/l²) )
+/// with the cell's gradient weights w_n (cell_gradient.hpp) and its E edges e from a to b, the longest of
+/// length l, in d dimensions. The first term alone is the gradient flowing through the dual faces; on
+/// simplices it is the linear finite-element stiffness and the second term vanishes. On other cells the
+/// second term removes the modes that the gradient does not see (Flanagan & Belytschko, IJNME 17, 1981;
+/// Beirão da Veiga et al., M3AS 23, 2013). It weighs each direction by its own length, which matters where
+/// cells are flat; its factor gives bilinear finite elements on rectangles and, but for the mode that is
+/// linear along all three axes, trilinear ones on boxes, unless these are flat: along their short edges it is
+/// as much larger as keeps conductances from being negative (docs/heat-diffusion.md). Symmetric, positive
+/// semidefinite with the constants alone in its null space (for a connected mesh), exact for linear
+/// temperatures on any mesh, second order. Conductances may be negative across obtuse angles, where the
+/// discrete maximum principle does not hold. On a periodic mesh cells are those of the mesh that it was made
+/// of, where nodes have positions; nodes of a cell that have become one exchange nothing.
 class NodeDiffusion : public Operator<PrimalCochain<Node>, DualCochain<Node>> {
  public:
   /// `conductivity`: one per cell [W/(m K)].

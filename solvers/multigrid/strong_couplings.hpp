@@ -12,8 +12,8 @@ namespace curlew {
 /// couplings of the wrong sign leave more than half, and what they leave is more than threshold sqrt(a_ii
 /// a_jj).
 ///
-/// On flat quadrilaterals, hexahedra and prisms a node is coupled to those above and below it and, a quarter
-/// as much, to those beside these; but the nodes beside it drive it apart by as much again, so that nothing
+/// On flat hexahedra and prisms that lean a node is coupled to those above and below it and, a good part as
+/// much, to those beside these; but the nodes beside it drive it apart by as much again, so that nothing
 /// smooth is held together. Whatever is smooth in the direction in which things are held together has x_k =
 /// sum_j a_kj x_j / sum_j a_kj, with the neighbours j that k is held to: a_ik > 0 is shared out by that to
 /// those of them that are neighbours of i as well, as classical interpolation does with couplings that do not

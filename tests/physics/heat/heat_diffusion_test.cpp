@@ -5,6 +5,8 @@
 
 #include <Eigen/Dense>
 #include <Eigen/Sparse>
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -173,27 +175,83 @@ TEST(HeatDiffusion, a_whole_run_has_the_same_bits_on_a_mesh_large_enough_for_thr
 INSTANTIATE_TEST_SUITE_P(Shelf, OnShelf, testing::ValuesIn(shelf()),
                          [](const auto& test) { return test.param.name; });
 
-TEST(NodeDiffusion, is_bilinear_finite_elements_on_a_rectangle) {
-  const Mesh mesh(make_box(CellType::Quadrilateral, {1, 1, 0}, {2, 0.5, 1}), CellOrder::AsRead);
-  const std::vector<Real> one{1};
-  const Eigen::MatrixXd k = matrix_of(NodeDiffusion(Executor::serial(), mesh, one), 4, 4);
-  // Textbook stiffness of the a x b bilinear rectangle: (b/6a) and (a/6b) times integer patterns.
-  const Real a = 2, b = 0.5;
-  for (Index i = 0; i < 4; ++i) {
-    for (Index j = 0; j < 4; ++j) {
-      const Vector3 p = mesh.geometry().node_positions()[at(i)], q = mesh.geometry().node_positions()[at(j)];
-      const bool same_x = p.x == q.x, same_y = p.y == q.y;
-      const Real along_x = b / (6 * a) * (same_x ? 1 : -1) * (same_y ? 2 : 1);
-      const Real along_y = a / (6 * b) * (same_y ? 1 : -1) * (same_x ? 2 : 1);
-      EXPECT_NEAR(k(i, j), along_x + along_y, 1e-14);
+/// Conductances of a cell that is a rectangle of the given sides, as (b/a) and (a/b) times patterns.
+TEST(NodeDiffusion, is_bilinear_finite_elements_on_a_rectangle_unless_it_is_flat) {
+  const Real b = 0.5;
+  for (const Real a : {0.6, 2.}) {
+    const Mesh mesh(make_box(CellType::Quadrilateral, {1, 1, 0}, {a, b, 1}), CellOrder::AsRead);
+    const std::vector<Real> one{1};
+    const Eigen::MatrixXd k = matrix_of(NodeDiffusion(Executor::serial(), mesh, one), 4, 4);
+    for (Index i = 0; i < 4; ++i) {
+      for (Index j = 0; j < 4; ++j) {
+        const Vector3 p = mesh.geometry().node_positions()[at(i)],
+                      q = mesh.geometry().node_positions()[at(j)];
+        const bool same_x = p.x == q.x, same_y = p.y == q.y;
+        if (a < 1) {  // the textbook's
+          const Real along_x = b / (6 * a) * (same_x ? 1 : -1) * (same_y ? 2 : 1);
+          const Real along_y = a / (6 * b) * (same_y ? 1 : -1) * (same_x ? 2 : 1);
+          EXPECT_NEAR(k(i, j), along_x + along_y, 1e-14);
+        } else {  // the bilinear one would have b/3a - a/6b < 0 between the ends of long sides
+          const Real short_side = same_x ? (a / b - b / a) / 2 : 0, diagonal = b / a / 2;
+          EXPECT_NEAR(k(i, j), i == j ? (a / b) / 2 : same_x ? -short_side : same_y ? 0 : -diagonal, 1e-14);
+        }
+      }
     }
   }
 }
 
-/// Energies of xy, xz and yz about the middle of a box: V (a² + b²) / 12.
-TEST(NodeDiffusion, resists_bilinear_temperatures_as_finite_elements_do_however_flat_the_box) {
-  for (const Real height : {0.8, 1e-3}) {
-    const Vector3 size{2, 0.5, height};
+TEST(NodeDiffusion, conducts_from_warm_to_cold_between_any_two_nodes_of_flat_boxes_and_prisms) {
+  for (const CellType type : {CellType::Quadrilateral, CellType::Hexahedron, CellType::Prism}) {
+    for (const Real height : {0.8, 0.5, 0.1, 1e-3, 1e-6}) {
+      RawMesh raw = make_box(type, {1, 1, is_planar(type) ? 0 : 1});
+      for (Vector3& x : raw.nodes) {
+        if (type == CellType::Quadrilateral) {
+          x.y *= height;
+        } else {
+          if (type == CellType::Prism) x = {x.x - 0.5 * x.y, std::sqrt(0.75) * x.y, x.z};  // equilateral
+          x.z *= height;
+        }
+      }
+      const Mesh mesh(raw);
+      const std::vector<Real> one(at(mesh.topology().cells().size()), 1);
+      const Index nodes = mesh.topology().nodes().size();
+      Eigen::MatrixXd k = matrix_of(NodeDiffusion(Executor::serial(), mesh, one), nodes, nodes);
+      const Real largest = k.diagonal().maxCoeff();
+      k.diagonal().setZero();
+      EXPECT_LE(k.maxCoeff(), 1e-12 * largest) << static_cast<int>(type) << ", " << height;
+    }
+  }
+}
+
+/// A load with a sharp edge on plates of cells 20 times as long as high: temperatures stay in their range.
+TEST(NodeDiffusion, keeps_temperatures_in_their_range_on_flat_cells_however_sharp_the_load) {
+  for (const CellType type : {CellType::Quadrilateral, CellType::Hexahedron, CellType::Prism}) {
+    const bool planar = is_planar(type);
+    RawMesh raw = make_box(type, planar ? std::array<Index, 3>{12, 4, 0} : std::array<Index, 3>{12, 12, 4},
+                           planar ? Vector3{1, 1. / 60, 1} : Vector3{1, 1, 1. / 60});
+    const Mesh mesh(raw);
+    HeatSettings settings = settings_for(mesh, material(1, 1), Insulated{});
+    set_boundary(settings, mesh, planar ? "bottom" : "back", FixedTemperature{constant(0)});
+    set_boundary(
+        settings, mesh, planar ? "top" : "front",
+        HeatFlux{std::make_shared<SteadyFunction>([](Vector3 x, Real) { return x.x < 0.5 ? 60. : 0.; })});
+    HeatDiffusion heat(Executor::serial(), mesh, settings);
+    heat.start(*constant(0), 0);
+    heat.solve_steady();
+    const std::vector<Real> temperature = heat.temperature().to_host();
+    const auto [coldest, warmest] = std::ranges::minmax(temperature);
+    // Far from the edge the plate's temperature rises by 1 from below to above.
+    EXPECT_GE(coldest, -5e-3) << static_cast<int>(type);
+    EXPECT_LE(warmest, 1 + 5e-3) << static_cast<int>(type);
+    EXPECT_GE(warmest, 0.99) << static_cast<int>(type);
+  }
+}
+
+/// Energies of xy, xz and yz about the middle of a box: V (a² + b²) / 12, or, across the short side of a flat
+/// one, V a² / 4, as much as its upright edges alone would take up.
+TEST(NodeDiffusion, resists_bilinear_temperatures_as_finite_elements_or_in_flat_boxes_as_edges_do) {
+  for (const Real height : {0.9, 1e-4}) {
+    const Vector3 size{1.2, 1, height};
     const Mesh mesh(make_box(CellType::Hexahedron, {1, 1, 1}, size), CellOrder::AsRead);
     const std::vector<Real> one{1};
     const Eigen::MatrixXd k = matrix_of(NodeDiffusion(Executor::serial(), mesh, one), 8, 8);
@@ -202,10 +260,14 @@ TEST(NodeDiffusion, resists_bilinear_temperatures_as_finite_elements_do_however_
       for (Index n = 0; n < 8; ++n) t[n] = value(mesh.geometry().node_positions()[at(n)] - 0.5 * size);
       return t.dot(k * t);
     };
-    const auto expected = [&](Real a, Real b) { return size.x * size.y * size.z * (a * a + b * b) / 12; };
-    EXPECT_NEAR(energy([](Vector3 x) { return x.x * x.y; }) / expected(size.x, size.y), 1, 1e-8) << height;
-    EXPECT_NEAR(energy([](Vector3 x) { return x.x * x.z; }) / expected(size.x, size.z), 1, 1e-8) << height;
-    EXPECT_NEAR(energy([](Vector3 x) { return x.y * x.z; }) / expected(size.y, size.z), 1, 1e-8) << height;
+    const Real volume = size.x * size.y * size.z;
+    const auto bilinear = [&](Real a, Real b) { return volume * (a * a + b * b) / 12; };
+    const bool flat = height < 0.1;
+    const Real xz = flat ? volume * size.x * size.x / 4 : bilinear(size.x, size.z);
+    const Real yz = flat ? volume * size.y * size.y / 4 : bilinear(size.y, size.z);
+    EXPECT_NEAR(energy([](Vector3 x) { return x.x * x.y; }) / bilinear(size.x, size.y), 1, 1e-7) << height;
+    EXPECT_NEAR(energy([](Vector3 x) { return x.x * x.z; }) / xz, 1, 1e-7) << height;
+    EXPECT_NEAR(energy([](Vector3 x) { return x.y * x.z; }) / yz, 1, 1e-7) << height;
   }
 }
 
