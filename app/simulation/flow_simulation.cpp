@@ -367,11 +367,12 @@ bool FlowSimulation::finished() const {
   return control_.at_end(time());
 }
 
-StepControl::Step FlowSimulation::next_step(StepControl& control) const {
+StepControl::Step FlowSimulation::next_step(StepControl& control, Real longest) const {
   const StepControl before = control;
   for (Real rate = flow_->courant_rate();;) {
     control = before;
-    const StepControl::Step step = control.next(time(), rate, flow_->longest_viscous_step());
+    const StepControl::Step step =
+        control.next(time(), rate, std::min(longest, flow_->longest_viscous_step()));
     if (!settings_.time.courant) return step;
     // The flow does not know yet what enters by then.
     constexpr int looks = 4;
@@ -391,16 +392,24 @@ void FlowSimulation::advance() {
   const Real before = time();
   StepControl control = control_;
   const auto place = [&](const InputError& error) { return place_of(error, settings_); };
-  StepControl::Step step{};
-  with_place([&] { step = next_step(control); }, place);
-  if (!(step.end > before)) {
-    throw DivergedError(
-        fmt::format("step {} to follow t = {:.9g} s would be so short, {:.2g} s, that time stands still: the "
-                    "flow has blown up; try a smaller Courant number",
-                    steps() + 1, before, step.length));
+  for (Real longest = std::numeric_limits<Real>::infinity();;) {
+    StepControl::Step step{};
+    control = control_;
+    with_place([&] { step = next_step(control, longest); }, place);
+    if (!(step.end > before)) {
+      throw DivergedError(fmt::format(
+          "step {} to follow t = {:.9g} s would be so short, {:.2g} s, that time stands still: the "
+          "flow has blown up; try a smaller Courant number",
+          steps() + 1, before, step.length));
+    }
+    step_ = step.length;
+    with_place([&] { report_ = flow_->advance(step.length, step.end); }, place);
+    // Nothing tells before how fast a fluid at rest will be.
+    constexpr Real most = 1.5;
+    if (steps() > 1 || !settings_.time.courant || !(report_.courant > most * *settings_.time.courant)) break;
+    longest = step_ * *settings_.time.courant / report_.courant;
+    with_place([&] { start_flow(*flow_, settings_); }, place);
   }
-  step_ = step.length;
-  with_place([&] { report_ = flow_->advance(step.length, step.end); }, place);
   control_ = control;  // not before: a step that fails has not been
   for (FlowAverage& average : averages_) {
     // A step belongs to the average when it begins after its start; round-off of the time does not count.

@@ -75,10 +75,10 @@ class FlowSimulation final : public Simulation {
   /// Whether what moves is the rounding of forces that a pressure balances: it never stops changing.
   bool at_rest() const;
   void find_speed_of_rounding();
-  /// The next step, chosen by `control`. One that follows the Courant number looks ahead at what boundaries
-  /// will give: at four times until its end, so that what comes for less than a quarter of a step may pass
-  /// unseen.
-  StepControl::Step next_step(StepControl& control) const;
+  /// The next step, chosen by `control`, `longest` [s] at most. One that follows the Courant number looks
+  /// ahead at what boundaries will give: at four times until its end, so that what comes for less than a
+  /// quarter of a step may pass unseen.
+  StepControl::Step next_step(StepControl& control, Real longest) const;
   /// Of steps that are too long for what is explicit, once each.
   std::optional<std::string> warning_of_viscosity();
   std::optional<std::string> warning_of_convection();

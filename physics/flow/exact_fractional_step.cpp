@@ -308,8 +308,7 @@ bool ExactFractionalStep::widen_quantum(Real largest) {
   constexpr int most_bits = 49, bits = 45;
   if (!(largest > 0) || !std::isfinite(largest)) return false;
   if (quantum_ > 0 && std::ldexp(quantum_, most_bits) > largest) return false;
-  quantum_ = std::ldexp(Real(1), std::ilogb(largest) + 1 - bits);
-  boundaries_.set_quantum(quantum_);
+  set_quantum(std::ldexp(Real(1), std::ilogb(largest) + 1 - bits));
   return true;
 }
 
@@ -328,9 +327,9 @@ void ExactFractionalStep::forget() {
   last_loops_.fill(0);
 }
 
-void ExactFractionalStep::undo_step() {
-  quantum_ = quantum_before_;
-  boundaries_.set_quantum(quantum_);
+void ExactFractionalStep::set_quantum(Real quantum) {
+  quantum_ = quantum;
+  boundaries_.set_quantum(quantum);
 }
 
 void ExactFractionalStep::add_to(FlowState& state) const {
@@ -356,8 +355,7 @@ void ExactFractionalStep::resume_from(const FlowState& state) {
   if (!fits) throw InputError("the earlier run was not one of the exact fractional step on this mesh");
   numbers_from_slabs(mesh_.domain(), array->second.values(), last_change_);
   last_loops_.copy_from_host(loops);
-  quantum_ = quantum;
-  boundaries_.set_quantum(quantum_);
+  set_quantum(quantum);
   StreamVectors<float> change = alike(solver_.like());
   restore(mesh_.domain(), state, "streamfunction_change", changes_, change);
 }

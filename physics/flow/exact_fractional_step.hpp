@@ -38,8 +38,9 @@ class ExactFractionalStep final : public FractionalStep {
                   FlowStepReport& report) override;
   void forget() override;
   Real quantum() const override { return quantum_; }
+  void begin_run() override { set_quantum(0); }
   void begin_step() override { quantum_before_ = quantum_; }
-  void undo_step() override;
+  void undo_step() override { set_quantum(quantum_before_); }
   void add_to(FlowState& state) const override;
   void resume_from(const FlowState& state) override;
 
@@ -56,6 +57,7 @@ class ExactFractionalStep final : public FractionalStep {
   /// solves of every step, which learn from each other.
   void solve(Real a, Real b, const DualCochain<Face>& r, const PrimalCochain<Face>& flux,
              FaceVelocity& velocity, bool of_step, FlowStepReport& report);
+  void set_quantum(Real quantum);
   /// Makes the quantum large enough for values of this size; whether it changed.
   bool widen_quantum(Real largest);
   /// Rounds fluxes to multiples of the quantum and takes what is then left over in cells along the tree.

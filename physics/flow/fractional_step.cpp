@@ -176,6 +176,7 @@ void FractionalStep::require_mean_flow() {
 
 FlowStepReport FractionalStep::begin(Real time) {
   FlowStepReport report;
+  begin_run();
   time_ = now_.time = now_.inner_time = time;
   steps_ = 0;
   last_step_ = earlier_step_ = 0;

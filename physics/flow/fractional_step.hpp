@@ -84,10 +84,12 @@ class FractionalStep : public IncompressibleFlow {
                           FlowStepReport& report) = 0;
   /// Makes the method's next solves start from no earlier ones.
   virtual void forget() {}
-  /// What a step that fails has changed of the method's is to be as it was at its beginning; by all ranks
-  /// together.
   /// What fluxes are rounded to multiples of [m3/s]; 0: to nothing coarser than their precision.
   virtual Real quantum() const { return 0; }
+  /// A start takes nothing of the method's from steps before it; by all ranks together.
+  virtual void begin_run() {}
+  /// What a step that fails has changed of the method's is to be as it was at its beginning; by all ranks
+  /// together.
   virtual void begin_step() {}
   virtual void undo_step() {}
   /// What else the next step depends on.

@@ -149,6 +149,27 @@ TEST(FlowRun, that_does_not_become_steady_says_so_however_quiet) {
   EXPECT_THAT(read_text(folder / "out/report.html"), HasSubstr("<p>" + reason + "</p>"));
 }
 
+TEST(FlowRun, from_a_first_step_that_was_repeated_goes_on_as_if_it_had_been_the_first) {
+  for (const auto& [method, scheme] : {std::pair("classical", "sbdf2"),
+                                       {"classical", "crank-nicolson-ab2"},
+                                       {"exact", "sbdf2"},
+                                       {"exact", "ssp-rk2"}}) {
+    SCOPED_TRACE(testing::Message() << method << ", " << scheme);
+    const FlowFolder folder(CellType::Triangle);
+    folder.edit("classical", method);
+    folder.edit("sbdf2", scheme);
+    folder.edit("courant = 0.15\nstep = 0.01\n", "courant = 0.15\nmax_step = 0.5\n");
+    EXPECT_EQ(folder.run({"--steps", "6", "--output", "repeated"}).status, 0);
+    const auto rows = [&](const char* output) { return read_text(folder / output / "residuals.csv"); };
+    const std::string repeated = rows("repeated");
+    const std::size_t first = repeated.find("\n1,") + 3;
+    const std::string step = repeated.substr(first, repeated.find(',', first) - first);
+    EXPECT_LT(std::stod(step), 0.1);
+    EXPECT_EQ(folder.run({"--steps", "6", "--output", "at_once", "--set", "time.step=" + step}).status, 0);
+    EXPECT_EQ(repeated, rows("at_once"));
+  }
+}
+
 TEST(FlowCheck, finds_the_case_sound) {
   const FlowFolder folder;
   const Outcome checked = run_curlew(folder.path(), {"check", "case.toml"});

@@ -36,7 +36,11 @@ class KnownFlow final : public IncompressibleFlow {
     if (state.numbers.at("speed") != speed_(state.time)) throw InputError("another flow");
     set(state.time, state.steps);
   }
-  FlowStepReport advance(Real, Real end) override { return set(end, steps_ + 1); }
+  FlowStepReport advance(Real step, Real end) override {
+    FlowStepReport report = set(end, steps_ + 1);
+    report.courant = step * speed_(end);
+    return report;
+  }
 
   Real time() const override { return time_; }
   std::int64_t steps() const override { return steps_; }
@@ -308,6 +312,7 @@ TEST_F(FlowRun, a_quantity_that_never_changes_does_not_tell_that_the_flow_is_ste
 }
 
 TEST_F(FlowRun, warns_where_the_flow_is_slow_rather_than_steady) {
+  settings.flow.convection = ConvectionScheme::None;
   settings.time.steady = true;
   const auto warnings_at_end = [&](Real decay_time, Real tolerance, Real of_solves = 1e-8) {
     settings.time.tolerance = tolerance;
@@ -434,6 +439,28 @@ TEST_F(FlowRun, says_before_its_first_step_where_viscosity_does_not_stand_its_st
     run.advance();
     EXPECT_THAT(run.warnings(), testing::IsEmpty());
   }
+}
+
+TEST_F(FlowRun, repeats_a_first_step_by_the_courant_number_from_rest_that_was_too_long) {
+  settings.time.courant = 0.5;
+  settings.time.step = 0;
+  settings.time.max_step = 4;
+  settings.time.end = 100;
+  speed = [](Real time) { return time; };
+  const auto run = simulation();
+  run->start();
+  run->advance();
+  // 4 s lead to a Courant number of 16, 32 times what it may be.
+  EXPECT_EQ(run->steps(), 1);
+  EXPECT_EQ(run->time(), 0.125);
+  EXPECT_THAT(run->residuals(), testing::Contains(0.125 * 0.125));
+  run->advance();
+  EXPECT_NEAR(run->time(), 0.125 * 2.2, 1e-15);
+  settings.time.max_step = 0.85;  // leads to 1.45 times of what it may be
+  const auto slower = simulation();
+  slower->start();
+  slower->advance();
+  EXPECT_EQ(slower->time(), 0.85);
 }
 
 TEST_F(FlowRun, steps_by_the_courant_number_are_no_longer_than_viscosity_stands) {
