@@ -94,6 +94,14 @@ struct HoldOnNode {
   }
 };
 
+struct DistanceFromHeldOnNode {
+  View<Node, const std::uint8_t> held;
+  View<Node, const Real> held_temperature, temperature;
+  CURLEW_HOST_DEVICE Real operator()(Id<Node> n) const {
+    return held[n] ? std::abs(temperature[n] - held_temperature[n]) : 0;
+  }
+};
+
 struct RaiseOnNode {
   Real rise;  // [K]
   View<Node, Real> temperature;
@@ -281,6 +289,7 @@ void HeatDiffusion::start(const SpaceTimeFunction& temperature, Real time) {
   temperature.evaluate(mesh_.geometry().node_positions().host(), time, values);
   temperature_.copy_from_host(values);
   left_over_.fill(0);
+  last_change_ = {};
   begin(time, 0);
 }
 
@@ -311,6 +320,8 @@ RunState HeatDiffusion::state() const {
   state.steps = steps_;
   store(mesh_.domain(), temperature_, "temperature", state);
   store(mesh_.domain(), left_over_, "heat_left_over", state);
+  state.numbers["held_change"] = last_change_.size;
+  state.numbers["held_jump_goes_on"] = last_change_.goes_on ? 1 : 0;
   if (history_) history_->add_to(state);
   return state;
 }
@@ -322,6 +333,16 @@ void HeatDiffusion::resume(const RunState& state) {
   else
     left_over_.fill(0);
   begin(state.time, state.steps);
+  const auto number = [&](const char* name) {
+    const auto found = state.numbers.find(name);
+    return found == state.numbers.end() ? 0 : found->second;
+  };
+  last_change_.size = number("held_change");
+  // Temperatures that are given now may be others than those that the earlier run ended with.
+  const Real jump = maximum(executor_, temperature_.owned(),
+                            DistanceFromHeldOnNode{load_.held().view(), load_.held_temperature().view(),
+                                                   std::as_const(temperature_).view()});
+  last_change_.goes_on = number("held_jump_goes_on") != 0 || jump > 0;
   history().resume_from(state);
 }
 
@@ -495,10 +516,26 @@ SolveReport HeatDiffusion::advance(Real step, Real time, Real implicit_weight) {
   return report;
 }
 
+/// A jump lies within one half of a step, nearly all of it, and exceeds what the step before has changed.
+HeatDiffusion::HeldChange HeatDiffusion::held_change(Real end) const {
+  constexpr Real of_a_jump = 0.1, more_than_before = 2;
+  const auto [first, second] = load_.changes_of_held(time_ + (end - time_) / 2, end);
+  const bool jumps = std::min(first, second) < of_a_jump * std::max(first, second) &&
+                     first + second > more_than_before * last_change_.size;
+  return {first + second, jumps, jumps && second > first};
+}
+
 SolveReport HeatDiffusion::advance_to(Real time, Real step) {
   REQUIRE(time > time_, fmt::format("a time step must go forward, from {} to {}", time_, time));
-  const bool in_halves = settings_.scheme == HeatScheme::CrankNicolson && steps_ == 0;
-  const Start start{time_, balance_, in_halves ? temperature_.to_host() : std::vector<Real>()};
+  HeldChange change;
+  if (settings_.scheme == HeatScheme::CrankNicolson) change = held_change(time);
+  const bool in_halves =
+      settings_.scheme == HeatScheme::CrankNicolson && (steps_ == 0 || change.jumps || last_change_.goes_on);
+  Start start{time_, balance_, {}, {}};
+  if (in_halves) {
+    start.temperature = temperature_.to_host();
+    start.left_over = left_over_.to_host();
+  }
   const bool alone = mesh_.domain().communicator().ranks() == 1;
   SolveReport report;
   try {
@@ -514,6 +551,7 @@ SolveReport HeatDiffusion::advance_to(Real time, Real step) {
     throw;
   }
   ++steps_;
+  last_change_ = change;
   return report;
 }
 
@@ -535,7 +573,7 @@ void HeatDiffusion::go_back(const Start& start, bool with_others) {
     copy(previous_, temperature_);
   } else {
     temperature_.copy_from_host(start.temperature);
-    left_over_.fill(0);  // it was the first step
+    left_over_.copy_from_host(start.left_over);
   }
   time_ = start.time;
   balance_ = start.balance;

@@ -89,11 +89,18 @@ class HeatDiffusion {
   SolveReport solve(Real per_step, Real implicit_weight, const NullSpace<PrimalCochain<Node>>* null_space);
   SolveReport advance(Real step, Real time, Real implicit_weight);
   SolveReport advance_in_halves(Real step, Real time);
+  /// What given temperatures do in a step.
+  struct HeldChange {
+    Real size = 0;         // [K]
+    bool jumps = false;    // within it
+    bool goes_on = false;  // so late that the next step feels it, too
+  };
+  HeldChange held_change(Real end) const;
   /// What a step begins with.
   struct Start {
     Real time;
     HeatBalance balance;
-    std::vector<Real> temperature;  // none where previous_ has it
+    std::vector<Real> temperature, left_over;  // none where previous_ has the one, the other does not change
   };
   /// `with_others`: whether all ranks do.
   void go_back(const Start& start, bool with_others);
@@ -128,6 +135,8 @@ class HeatDiffusion {
   // At the present and the previous time [W]:
   std::vector<Real> patch_outflow_, previous_patch_outflow_;  // as load_ gives them
   Real previous_source_ = 0;
+
+  HeldChange last_change_;  // in the last step
 
   std::unique_ptr<HeatHistory> history_;  // null before the first step
   ConjugateGradient<PrimalCochain<Node>> solver_;

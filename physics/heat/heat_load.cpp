@@ -311,6 +311,23 @@ HeatLoad::PatchLoad HeatLoad::load_of(const FixedTemperature& fixed, std::size_t
   return result;
 }
 
+std::pair<Real, Real> HeatLoad::changes_of_held(Real middle, Real end) const {
+  std::pair<Real, Real> largest;
+  const auto compare = [](Real& change, const PatchLoad& before, const PatchLoad& after) {
+    for (std::size_t k = 0; k < after.temperature.size(); ++k)
+      change = std::max(change, std::abs(after.temperature[k] - before.temperature[k]));
+  };
+  for (std::size_t p = 0; p < patch_load_.size(); ++p) {
+    const auto* fixed = std::get_if<FixedTemperature>(&settings_.boundaries[p]);
+    if (fixed == nullptr || !fixed->value->depends_on_time()) continue;
+    const PatchLoad between = load_of(*fixed, p, middle);
+    compare(largest.first, patch_load_[p], between);
+    compare(largest.second, between, load_of(*fixed, p, end));
+  }
+  const Communicator& ranks = mesh_.domain().communicator();
+  return {ranks.maximum(largest.first), ranks.maximum(largest.second)};
+}
+
 HeatLoad::PatchLoad HeatLoad::load_of(const HeatFlux& flux, std::size_t patch, Real time) const {
   const std::vector<Id<Face>> faces = mesh_.topology().faces_of_patch(patch);
   const Range<Face> own = mesh_.domain().halo<Face>().owned();

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "mesh/mesh.hpp"
@@ -27,6 +28,10 @@ class HeatLoad {
   /// Takes the values of `time` [s]; returns whether the convection() may have changed. Throws InputError for
   /// a negative convection coefficient, and what the functions throw. On all ranks together.
   bool update(Real time);
+
+  /// The largest changes of a given temperature from the last update() to the first time [s], and from there
+  /// to the second [K]. On all ranks together.
+  std::pair<Real, Real> changes_of_held(Real middle, Real end) const;
 
   const Field<Node, std::uint8_t>& held() const { return held_; }  ///< 1 where the temperature is given
   const std::vector<std::uint8_t>& held_on_host() const { return held_on_host_; }

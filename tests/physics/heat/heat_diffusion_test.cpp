@@ -8,9 +8,11 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <map>
 #include <numbers>
+#include <vector>
 
 #include "kernels/memory_use.hpp"
 #include "mesh/box.hpp"
@@ -21,6 +23,7 @@
 #include "tests/operators/operator_matrix.hpp"
 #include "tests/physics/analytic_function.hpp"
 #include "tests/physics/heat/heat_setup.hpp"
+#include "tests/physics/kept_state.hpp"
 
 namespace curlew {
 namespace {
@@ -558,6 +561,99 @@ TEST(HeatLoad, sends_a_device_what_changes_at_the_nodes_of_patches_and_no_more) 
     on_host.copy_from_host(temperature);
     EXPECT_EQ(load.outflows(on_device), at_once.outflows(on_host)) << c.changes;
   }
+}
+
+/// A bar at 0 whose end is 1 from some time on, in steps so long that Crank-Nicolson does not damp; heat
+/// flows in through its end.
+struct JumpingBar : testing::Test {
+  HeatSettings settings(const std::function<Real(Real)>& end) const {
+    HeatSettings with = settings_for(mesh, material(1, 1), Insulated{});
+    set_boundary(with, mesh, "left", FixedTemperature{analytic([end](Vector3, Real t) { return end(t); })});
+    return with;
+  }
+  /// Mean inflow of a half-space in the n-th step after the jump, 2 (sqrt(t_n) - sqrt(t_n-1)) / sqrt(pi) over
+  /// the step (Carslaw & Jaeger, Conduction of heat in solids, 1959, section 2.5).
+  static Real exact_inflow(int n) {
+    return 2 * (std::sqrt(n * step) - std::sqrt((n - 1) * step)) / (std::sqrt(pi) * step);
+  }
+  std::vector<Real> inflows(HeatDiffusion& heat, int steps) const {
+    std::vector<Real> result;
+    for (int k = 0; k < steps; ++k) {
+      heat.advance_to(step * static_cast<Real>(heat.steps() + 1), step);
+      result.push_back(-heat.balance().outflow[0]);
+    }
+    return result;
+  }
+  static constexpr Real step = 1e-3;
+  const Mesh mesh{make_box(CellType::Quadrilateral, {200, 1, 0})};
+};
+
+TEST_F(JumpingBar, warms_as_evenly_after_a_late_jump_as_after_one_at_the_start) {
+  HeatDiffusion at_start(Executor::serial(), mesh, settings([](Real) { return 1; }));
+  at_start.start(*constant(0), 0);
+  const std::vector<Real> expected = inflows(at_start, 8);
+  for (int k = 1; k < 8; ++k) EXPECT_NEAR(expected[at(k)] / exact_inflow(k + 1), 1, 0.15) << k;
+  HeatDiffusion late(Executor::serial(), mesh, settings([](Real t) { return t > 5.1 * step ? 1 : 0; }));
+  late.start(*constant(0), 0);
+  for (const Real inflow : inflows(late, 5)) EXPECT_EQ(inflow, 0);
+  const std::vector<Real> found = inflows(late, 8);
+  for (std::size_t k = 0; k < 8; ++k) EXPECT_NEAR(found[k], expected[k], 1e-9 * expected[0]) << k;
+}
+
+TEST_F(JumpingBar, warms_evenly_after_a_jump_in_the_second_half_of_a_step) {
+  for (const Real when : {5.6, 5.99}) {
+    HeatDiffusion heat(Executor::serial(), mesh, settings([=](Real t) { return t > when * step ? 1 : 0; }));
+    heat.start(*constant(0), 0);
+    inflows(heat, 6);
+    const std::vector<Real> found = inflows(heat, 6);
+    for (int k = 1; k < 6; ++k) EXPECT_NEAR(found[at(k)] / exact_inflow(k + 1), 1, 0.15) << when << ", " << k;
+  }
+}
+
+TEST_F(JumpingBar, takes_the_jump_of_a_restart_with_another_end_for_one) {
+  HeatDiffusion before(Executor::serial(), mesh, settings([](Real) { return 0; }));
+  before.start(*constant(0), 0);
+  inflows(before, 5);
+  HeatDiffusion at_start(Executor::serial(), mesh, settings([](Real) { return 1; })),
+      after(Executor::serial(), mesh, settings([](Real) { return 1; }));
+  at_start.start(*constant(0), 0);
+  after.resume(kept(before.state()));
+  const std::vector<Real> expected = inflows(at_start, 8), found = inflows(after, 8);
+  for (std::size_t k = 0; k < 8; ++k) EXPECT_NEAR(found[k], expected[k], 1e-9 * expected[0]) << k;
+}
+
+TEST_F(JumpingBar, goes_on_with_the_same_bits_from_a_checkpoint_at_the_jump) {
+  // Of the last two jumps neither exceeds the one before enough to count.
+  const HeatSettings jumping = settings([](Real t) {
+    return t > 7.99 * step ? 4.5 : t > 6.99 * step ? 2.5 : t > 5.99 * step ? 1 : 0;
+  });
+  HeatDiffusion whole(Executor::serial(), mesh, jumping);
+  whole.start(*constant(0), 0);
+  for (int k = 0; k < 10; ++k) {
+    HeatDiffusion rest(Executor::serial(), mesh, jumping);
+    rest.resume(kept(whole.state()));
+    inflows(whole, 1);
+    inflows(rest, 1);
+    ASSERT_EQ(rest.state(), whole.state()) << k;
+  }
+}
+
+TEST_F(JumpingBar, keeps_second_order_where_its_end_swings) {
+  // Errors against steps a sixteenth as long.
+  const auto swing = [](Real t) { return std::sin(400 * t + 0.3); };
+  const auto temperature = [&](int parts) {
+    HeatDiffusion heat(Executor::serial(), mesh, settings(swing));
+    heat.start(*constant(std::sin(0.3)), 0);
+    for (int k = 1; k <= 30 * parts; ++k) heat.advance_to(step / parts * k, step / parts);
+    return heat.temperature().to_host();
+  };
+  const std::vector<Real> finest = temperature(16), coarse = temperature(1), fine = temperature(2);
+  Real error_of_coarse = 0, error_of_fine = 0;
+  for (std::size_t n = 0; n < finest.size(); ++n) {
+    error_of_coarse += std::pow(coarse[n] - finest[n], 2);
+    error_of_fine += std::pow(fine[n] - finest[n], 2);
+  }
+  EXPECT_GT(std::sqrt(error_of_coarse / error_of_fine), 3.4);
 }
 
 }  // namespace
