@@ -312,10 +312,14 @@ HeatLoad::PatchLoad HeatLoad::load_of(const FixedTemperature& fixed, std::size_t
 }
 
 std::pair<Real, Real> HeatLoad::changes_of_held(Real middle, Real end) const {
+  // What is less of a temperature is no change: slow ones come by rounding's steps.
+  constexpr Real rounding = 1e-12;
   std::pair<Real, Real> largest;
   const auto compare = [](Real& change, const PatchLoad& before, const PatchLoad& after) {
-    for (std::size_t k = 0; k < after.temperature.size(); ++k)
-      change = std::max(change, std::abs(after.temperature[k] - before.temperature[k]));
+    for (std::size_t k = 0; k < after.temperature.size(); ++k) {
+      const Real now = after.temperature[k], difference = std::abs(now - before.temperature[k]);
+      if (difference > rounding * std::abs(now)) change = std::max(change, difference);
+    }
   };
   for (std::size_t p = 0; p < patch_load_.size(); ++p) {
     const auto* fixed = std::get_if<FixedTemperature>(&settings_.boundaries[p]);

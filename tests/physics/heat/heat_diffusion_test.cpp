@@ -638,6 +638,15 @@ TEST_F(JumpingBar, goes_on_with_the_same_bits_from_a_checkpoint_at_the_jump) {
   }
 }
 
+TEST_F(JumpingBar, takes_rounding_of_its_end_for_no_jump) {
+  // 2e-14 a step, of which 300 knows multiples of 6e-14.
+  HeatDiffusion creeping(Executor::serial(), mesh, settings([](Real t) { return 300 + 2e-14 * (t / step); })),
+      constant_end(Executor::serial(), mesh, settings([](Real) { return 300; }));
+  for (HeatDiffusion* heat : {&creeping, &constant_end}) heat->start(*constant(0), 0);
+  const std::vector<Real> found = inflows(creeping, 20), expected = inflows(constant_end, 20);
+  for (std::size_t k = 0; k < 20; ++k) EXPECT_NEAR(found[k] / expected[k], 1, 1e-9) << k;
+}
+
 TEST_F(JumpingBar, keeps_second_order_where_its_end_swings) {
   // Errors against steps a sixteenth as long.
   const auto swing = [](Real t) { return std::sin(400 * t + 0.3); };
