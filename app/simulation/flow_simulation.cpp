@@ -392,6 +392,10 @@ void FlowSimulation::advance() {
   const Real before = time();
   StepControl control = control_;
   const auto place = [&](const InputError& error) { return place_of(error, settings_); };
+  // Nothing tells before how fast a fluid at rest will be: by the Courant number a first step that made it
+  // too fast is taken again.
+  const bool may_be_too_long = settings_.time.courant && steps() == 0;
+  int failures = 0;
   for (Real longest = std::numeric_limits<Real>::infinity();;) {
     StepControl::Step step{};
     control = control_;
@@ -403,11 +407,16 @@ void FlowSimulation::advance() {
           steps() + 1, before, step.length));
     }
     step_ = step.length;
-    with_place([&] { report_ = flow_->advance(step.length, step.end); }, place);
-    // Nothing tells before how fast a fluid at rest will be.
-    constexpr Real most = 1.5;
-    if (steps() > 1 || !settings_.time.courant || !(report_.courant > most * *settings_.time.courant)) break;
-    longest = step_ * *settings_.time.courant / report_.courant;
+    try {
+      with_place([&] { report_ = flow_->advance(step.length, step.end); }, place);
+      constexpr Real most = 1.5;
+      if (!may_be_too_long || !(report_.courant > most * *settings_.time.courant)) break;
+      longest = step_ * *settings_.time.courant / report_.courant;
+    } catch (const DivergedError&) {
+      constexpr int most_failures = 3;
+      if (!may_be_too_long || ++failures > most_failures) throw;
+      longest = step_ / 100;
+    }
     with_place([&] { start_flow(*flow_, settings_); }, place);
   }
   control_ = control;  // not before: a step that fails has not been

@@ -98,7 +98,8 @@ struct DistanceFromHeldOnNode {
   View<Node, const std::uint8_t> held;
   View<Node, const Real> held_temperature, temperature;
   CURLEW_HOST_DEVICE Real operator()(Id<Node> n) const {
-    return held[n] ? std::abs(temperature[n] - held_temperature[n]) : 0;
+    const Real distance = held[n] ? std::abs(temperature[n] - held_temperature[n]) : 0;
+    return distance > rounding_of_held * std::abs(held_temperature[n]) ? distance : 0;
   }
 };
 
@@ -289,7 +290,8 @@ void HeatDiffusion::start(const SpaceTimeFunction& temperature, Real time) {
   temperature.evaluate(mesh_.geometry().node_positions().host(), time, values);
   temperature_.copy_from_host(values);
   left_over_.fill(0);
-  last_change_ = {};
+  last_step_ = 0;
+  held_jumped_late_ = false;
   begin(time, 0);
 }
 
@@ -320,8 +322,8 @@ RunState HeatDiffusion::state() const {
   state.steps = steps_;
   store(mesh_.domain(), temperature_, "temperature", state);
   store(mesh_.domain(), left_over_, "heat_left_over", state);
-  state.numbers["held_change"] = last_change_.size;
-  state.numbers["held_jump_goes_on"] = last_change_.goes_on ? 1 : 0;
+  state.numbers["last_step"] = last_step_;
+  state.numbers["held_jumped_late"] = held_jumped_late_ ? 1 : 0;
   if (history_) history_->add_to(state);
   return state;
 }
@@ -337,12 +339,12 @@ void HeatDiffusion::resume(const RunState& state) {
     const auto found = state.numbers.find(name);
     return found == state.numbers.end() ? 0 : found->second;
   };
-  last_change_.size = number("held_change");
+  last_step_ = number("last_step");
   // Temperatures that are given now may be others than those that the earlier run ended with.
   const Real jump = maximum(executor_, temperature_.owned(),
                             DistanceFromHeldOnNode{load_.held().view(), load_.held_temperature().view(),
                                                    std::as_const(temperature_).view()});
-  last_change_.goes_on = number("held_jump_goes_on") != 0 || jump > 0;
+  held_jumped_late_ = number("held_jumped_late") != 0 || jump > 0;
   history().resume_from(state);
 }
 
@@ -516,21 +518,14 @@ SolveReport HeatDiffusion::advance(Real step, Real time, Real implicit_weight) {
   return report;
 }
 
-/// A jump lies within one half of a step, nearly all of it, and exceeds what the step before has changed.
-HeatDiffusion::HeldChange HeatDiffusion::held_change(Real end) const {
-  constexpr Real of_a_jump = 0.1, more_than_before = 2;
-  const auto [first, second] = load_.changes_of_held(time_ + (end - time_) / 2, end);
-  const bool jumps = std::min(first, second) < of_a_jump * std::max(first, second) &&
-                     first + second > more_than_before * last_change_.size;
-  return {first + second, jumps, jumps && second > first};
-}
-
 SolveReport HeatDiffusion::advance_to(Real time, Real step) {
   REQUIRE(time > time_, fmt::format("a time step must go forward, from {} to {}", time_, time));
-  HeldChange change;
-  if (settings_.scheme == HeatScheme::CrankNicolson) change = held_change(time);
+  HeatLoad::HeldChange change;
+  if (settings_.scheme == HeatScheme::CrankNicolson)
+    change =
+        load_.held_change(last_step_ > 0 ? std::optional(time_ - last_step_) : std::nullopt, time_, time);
   const bool in_halves =
-      settings_.scheme == HeatScheme::CrankNicolson && (steps_ == 0 || change.jumps || last_change_.goes_on);
+      settings_.scheme == HeatScheme::CrankNicolson && (steps_ == 0 || change.jumps || held_jumped_late_);
   Start start{time_, balance_, {}, {}};
   if (in_halves) {
     start.temperature = temperature_.to_host();
@@ -551,7 +546,8 @@ SolveReport HeatDiffusion::advance_to(Real time, Real step) {
     throw;
   }
   ++steps_;
-  last_change_ = change;
+  last_step_ = step;
+  held_jumped_late_ = change.jumps_late;
   return report;
 }
 

@@ -89,13 +89,6 @@ class HeatDiffusion {
   SolveReport solve(Real per_step, Real implicit_weight, const NullSpace<PrimalCochain<Node>>* null_space);
   SolveReport advance(Real step, Real time, Real implicit_weight);
   SolveReport advance_in_halves(Real step, Real time);
-  /// What given temperatures do in a step.
-  struct HeldChange {
-    Real size = 0;         // [K]
-    bool jumps = false;    // within it
-    bool goes_on = false;  // so late that the next step feels it, too
-  };
-  HeldChange held_change(Real end) const;
   /// What a step begins with.
   struct Start {
     Real time;
@@ -136,7 +129,8 @@ class HeatDiffusion {
   std::vector<Real> patch_outflow_, previous_patch_outflow_;  // as load_ gives them
   Real previous_source_ = 0;
 
-  HeldChange last_change_;  // in the last step
+  Real last_step_ = 0;             // [s]; 0 where there is none that counts for jumps
+  bool held_jumped_late_ = false;  // in the last step, or between it and a restart
 
   std::unique_ptr<HeatHistory> history_;  // null before the first step
   ConjugateGradient<PrimalCochain<Node>> solver_;

@@ -311,25 +311,36 @@ HeatLoad::PatchLoad HeatLoad::load_of(const FixedTemperature& fixed, std::size_t
   return result;
 }
 
-std::pair<Real, Real> HeatLoad::changes_of_held(Real middle, Real end) const {
-  // What is less of a temperature is no change: slow ones come by rounding's steps.
-  constexpr Real rounding = 1e-12;
-  std::pair<Real, Real> largest;
-  const auto compare = [](Real& change, const PatchLoad& before, const PatchLoad& after) {
-    for (std::size_t k = 0; k < after.temperature.size(); ++k) {
-      const Real now = after.temperature[k], difference = std::abs(now - before.temperature[k]);
-      if (difference > rounding * std::abs(now)) change = std::max(change, difference);
+HeatLoad::HeldChange HeatLoad::held_change(std::optional<Real> before, Real start, Real end) const {
+  HeldChange found;
+  const auto look = [&](const FixedTemperature& fixed, std::size_t p) {
+    const std::vector<Real>& now = patch_load_[p].temperature;
+    const std::vector<Real> earlier = before ? load_of(fixed, p, *before).temperature : now,
+                            between = load_of(fixed, p, start + (end - start) / 2).temperature,
+                            later = load_of(fixed, p, end).temperature;
+    for (std::size_t k = 0; k < now.size(); ++k) {
+      const Real first = std::abs(between[k] - now[k]), second = std::abs(later[k] - between[k]),
+                 last_step = std::abs(now[k] - earlier[k]);
+      const auto [less, more] = std::minmax(first, second);
+      if (more <= rounding_of_held * std::abs(now[k])) continue;
+      // What is smooth changes in both halves of a step, but where it turns, and there by less than before.
+      if ((less < 0.1 * more && more > 2 * last_step) || (less < 1e-3 * more && more > 0.5 * last_step)) {
+        found.jumps = true;
+        found.jumps_late = found.jumps_late || second > first;
+      }
     }
   };
   for (std::size_t p = 0; p < patch_load_.size(); ++p) {
     const auto* fixed = std::get_if<FixedTemperature>(&settings_.boundaries[p]);
     if (fixed == nullptr || !fixed->value->depends_on_time()) continue;
-    const PatchLoad between = load_of(*fixed, p, middle);
-    compare(largest.first, patch_load_[p], between);
-    compare(largest.second, between, load_of(*fixed, p, end));
+    try {
+      look(*fixed, p);
+    } catch (const InputError&) {  // the step may not need this time
+    }
   }
   const Communicator& ranks = mesh_.domain().communicator();
-  return {ranks.maximum(largest.first), ranks.maximum(largest.second)};
+  const auto on_any = [&](bool here) { return ranks.maximum(here ? 1 : 0) > 0; };
+  return {on_any(found.jumps), on_any(found.jumps_late)};
 }
 
 HeatLoad::PatchLoad HeatLoad::load_of(const HeatFlux& flux, std::size_t patch, Real time) const {

@@ -4,14 +4,17 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "mesh/mesh.hpp"
 #include "physics/heat/heat_settings.hpp"
 
 namespace curlew {
+
+/// Of a given temperature: what changes by no more has not changed.
+inline constexpr Real rounding_of_held = 1e-12;
 
 /// What acts on the temperatures of nodes at a time: sources, boundary fluxes, convection and given
 /// temperatures; and what leaves through each patch.
@@ -29,9 +32,15 @@ class HeatLoad {
   /// a negative convection coefficient, and what the functions throw. On all ranks together.
   bool update(Real time);
 
-  /// The largest changes of a given temperature from the last update() to the first time [s], and from there
-  /// to the second [K]. On all ranks together.
-  std::pair<Real, Real> changes_of_held(Real middle, Real end) const;
+  /// What given temperatures do in a step.
+  struct HeldChange {
+    bool jumps = false;       ///< within it
+    bool jumps_late = false;  ///< in its second half, so that the next step feels it, too
+  };
+  /// What they do from the last update(), at `start`, to `end` [s], by themselves and by what they did in the
+  /// step before, from `before` on; without it they did nothing then. Where there is no value at one of the
+  /// times that are looked at nothing is said. On all ranks together.
+  HeldChange held_change(std::optional<Real> before, Real start, Real end) const;
 
   const Field<Node, std::uint8_t>& held() const { return held_; }  ///< 1 where the temperature is given
   const std::vector<std::uint8_t>& held_on_host() const { return held_on_host_; }

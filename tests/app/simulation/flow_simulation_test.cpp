@@ -37,6 +37,7 @@ class KnownFlow final : public IncompressibleFlow {
     set(state.time, state.steps);
   }
   FlowStepReport advance(Real step, Real end) override {
+    if (step > longest_possible_) throw DivergedError(std::to_string(++failures_) + " failures");
     FlowStepReport report = set(end, steps_ + 1);
     report.courant = step * speed_(end);
     return report;
@@ -58,7 +59,9 @@ class KnownFlow final : public IncompressibleFlow {
   EnergyBudget energy_budget() const override { return {}; }
 
   std::vector<Real> started_from_;
-  Real longest_viscous_step_ = std::numeric_limits<Real>::infinity();
+  Real longest_viscous_step_ = std::numeric_limits<Real>::infinity(),
+       longest_possible_ = std::numeric_limits<Real>::infinity();
+  int failures_ = 0;
   std::function<Real(Real)> speed_of_boundaries_ = [](Real) { return 0; };
 
  private:
@@ -461,6 +464,32 @@ TEST_F(FlowRun, repeats_a_first_step_by_the_courant_number_from_rest_that_was_to
   slower->start();
   slower->advance();
   EXPECT_EQ(slower->time(), 0.85);
+}
+
+TEST_F(FlowRun, repeats_a_first_step_by_the_courant_number_that_failed_but_not_for_ever) {
+  settings.time.courant = 0.5;
+  settings.time.step = 0;
+  settings.time.max_step = 4;
+  settings.time.end = 100;
+  speed = [](Real time) { return time; };
+  const auto run_with = [&](Real longest) {
+    auto flow = std::make_unique<KnownFlow>(mesh, settings.flow, speed);
+    flow->longest_possible_ = longest;
+    auto run = std::make_unique<FlowSimulation>(settings, std::move(flow));
+    run->start();
+    return run;
+  };
+  const auto run = run_with(0.0401);
+  run->advance();
+  EXPECT_EQ(run->time(), 0.04);
+  EXPECT_THAT([&] { run->advance(); }, testing::ThrowsMessage<DivergedError>(HasSubstr("2 failures")))
+      << "the second step is told of at once";
+  EXPECT_THAT([&] { run_with(0)->advance(); },
+              testing::ThrowsMessage<DivergedError>(HasSubstr("4 failures")));
+  settings.time.courant = std::nullopt;
+  settings.time.step = 4;
+  EXPECT_THAT([&] { run_with(1)->advance(); }, testing::ThrowsMessage<DivergedError>(HasSubstr("1 failures")))
+      << "a length that was asked for";
 }
 
 TEST_F(FlowRun, steps_by_the_courant_number_are_no_longer_than_viscosity_stands) {
