@@ -104,8 +104,10 @@ void SteadyDetector::resume(const std::map<std::string, Real>& state) {
   rate_ = number("rate");
   const bool calm = rate_ < tolerance_;
   calm_steps_ = calm ? std::min(number("calm_steps"), calm_steps_wanted - 1) : 0;
-  calm_time_ = calm ? number("calm_time") : 0;
-  time_ = number("time");
+  // A state without times has them from here on.
+  const bool has_times = state.contains("time");
+  calm_time_ = calm && has_times ? number("calm_time") : 0;
+  time_ = has_times ? number("time") : 0;
   has_moved_ = number("has_moved");
   previous_ = number("previous");
   has_previous_ = number("has_previous");

@@ -6,7 +6,9 @@
 
 #include <cmath>
 #include <functional>
+#include <map>
 #include <numbers>
+#include <string>
 
 namespace curlew {
 namespace {
@@ -261,6 +263,21 @@ TEST(SteadyDetector, a_restart_asks_anew_whether_it_is_steady) {
   stricter.resume(before.state());
   for (int step = 0; step < 9; ++step) stricter.observe(5e-5, 1, 1);
   EXPECT_FALSE(stricter.steady());
+}
+
+TEST(SteadyDetector, counts_time_from_a_restart_on_where_the_state_has_none) {
+  SteadyDetector before(1e-3), after(1e-3);
+  for (int k = 0; k <= 100; ++k) before.observe(1 + k % 2, 1);
+  std::map<std::string, Real> state = before.state();
+  state.erase("time");
+  state.erase("calm_time");
+  after.resume(state);
+  const Real last = state.at("previous");
+  for (int k = 0; k < 10; ++k) {
+    EXPECT_FALSE(after.steady()) << k;
+    after.observe(last, 1);
+  }
+  EXPECT_TRUE(after.steady());
 }
 
 TEST(SteadyDetector, goes_on_as_if_there_had_been_no_restart) {
