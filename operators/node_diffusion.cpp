@@ -207,9 +207,12 @@ SymmetricMatrix NodeDiffusion::matrix() const {
 }
 
 SymmetricMatrix diffusion_between_nodes(const Mesh& mesh) {
+  return diffusion_between_nodes(mesh, std::vector<Real>(at(mesh.topology().cells().size()), 1));
+}
+
+SymmetricMatrix diffusion_between_nodes(const Mesh& mesh, std::span<const Real> conductivity) {
   const NodeGraph graph(mesh.topology());
-  return matrix_of(graph,
-                   pair_conductances(mesh, graph, std::vector<Real>(at(mesh.topology().cells().size()), 1)));
+  return matrix_of(graph, pair_conductances(mesh, graph, conductivity));
 }
 
 SymmetricMatrix inertia_and_diffusion_between_nodes(const Mesh& mesh, Real ratio) {

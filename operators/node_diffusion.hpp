@@ -65,6 +65,8 @@ class NodeDiffusion : public Operator<PrimalCochain<Node>, DualCochain<Node>> {
 
 /// B, the diffusion between nodes by a conductivity of one, spelled out.
 SymmetricMatrix diffusion_between_nodes(const Mesh& mesh);
+/// By one conductivity per cell.
+SymmetricMatrix diffusion_between_nodes(const Mesh& mesh, std::span<const Real> conductivity);
 /// V / ratio + B, V the nodes' volumes.
 SymmetricMatrix inertia_and_diffusion_between_nodes(const Mesh& mesh, Real ratio);
 

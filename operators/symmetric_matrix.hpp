@@ -1,6 +1,8 @@
 // Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
 #pragma once
 
+#include <cmath>
+#include <span>
 #include <vector>
 
 #include "kernels/platform.hpp"
@@ -35,6 +37,16 @@ void hold(SymmetricMatrix& matrix, const IsHeld& is_held) {
       if (is_held(i) || is_held(at(matrix.off_diagonal.columns[at(k)])))
         matrix.off_diagonal.values[at(k)] = 0;
     }
+  }
+}
+
+/// D A D of an A, D the square roots of these factors.
+inline void scale(SymmetricMatrix& matrix, std::span<const Real> factor) {
+  for (std::size_t i = 0; i < matrix.diagonal.size(); ++i) {
+    matrix.diagonal[i] *= factor[i];
+    for (Index k = matrix.off_diagonal.starts[i]; k < matrix.off_diagonal.starts[i + 1]; ++k)
+      matrix.off_diagonal.values[at(k)] *=
+          std::sqrt(factor[i] * factor[at(matrix.off_diagonal.columns[at(k)])]);
   }
 }
 

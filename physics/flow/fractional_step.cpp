@@ -11,10 +11,10 @@
 #include "kernels/entity_terms.hpp"
 #include "kernels/reduction.hpp"
 #include "kernels/vector_kernels.hpp"
+#include "mesh/flat_cells.hpp"
 #include "mesh/parallel/exchange.hpp"
 #include "mesh/where.hpp"
 #include "physics/flow/averages.hpp"
-#include "physics/flow/flat_cells.hpp"
 #include "physics/flow/time_schemes.hpp"
 
 namespace curlew {

@@ -147,13 +147,13 @@ MomentumMultigrid::~MomentumMultigrid() = default;
 void MomentumMultigrid::set(Real mass_factor, Real viscous_factor) {
   if (std::pair(mass_factor, viscous_factor) == factors()) return;
   FaceJacobi::set(mass_factor, viscous_factor);
-  const ViscousReach reach(matrices_, viscous_factor / mass_factor);
-  if (!reach.is_beyond(far)) {
+  const Real wanted = viscous_factor / mass_factor;
+  if (!ViscousReach(matrices_, wanted).is_beyond(far)) {
     correction_.reset();
     return;
   }
   scale_ = static_cast<float>(1 / viscous_factor);
-  const Real ratio = reach.rounded_ratio();
+  const Real ratio = ratio_of_hierarchy(wanted);
   if (correction_ && ratio == ratio_) return;
   ratio_ = ratio;
   correction_.reset();  // before the next one takes its memory

@@ -1,8 +1,6 @@
 // Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
 #include "physics/momentum/viscous_reach.hpp"
 
-#include <cmath>
-
 #include "kernels/reduction.hpp"
 
 namespace curlew {
@@ -32,12 +30,6 @@ bool ViscousReach::is_beyond(Real far) const {
   const Real reached = sum(m.executor(), faces,
                            IsReachedOfFace{ratio_, far, m.mass_diagonal(), m.viscous_diagonal(), m.hold()});
   return 2 * reached > sum(m.executor(), faces, IsFreeOfFace{m.hold()});
-}
-
-Real ViscousReach::rounded_ratio() const {
-  int exponent = 0;
-  std::frexp(ratio_, &exponent);
-  return std::ldexp(Real(1), exponent & ~1);
 }
 
 }  // namespace curlew

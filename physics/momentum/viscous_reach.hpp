@@ -14,9 +14,6 @@ class ViscousReach {
   /// Whether b k > far a m at most faces that are not held, m and k being diagonals of M and K. By all ranks
   /// together.
   bool is_beyond(Real far) const;
-  /// The power of four nearest to b / a: what is made for it serves many steps, and depends on nothing of the
-  /// past.
-  Real rounded_ratio() const;
 
  private:
   const MomentumMatrices& matrices_;

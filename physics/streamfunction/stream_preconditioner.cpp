@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "kernels/vector_kernels.hpp"
+#include "mesh/flat_cells.hpp"
 #include "physics/momentum/viscous_reach.hpp"
 
 namespace curlew {
@@ -14,6 +15,11 @@ namespace {
 /// How far viscosity has to outweigh inertia for fewer iterations to be worth what corrections of all fields
 /// together cost: they take up to 1.5 times as long (docs/multigrid.md).
 constexpr Real far = 4;
+
+/// Where more than this of all cells are flat corrections of all fields together take more iterations, not
+/// fewer: what slides along walls, and velocities along faces that change from one flat cell to the next,
+/// cost by far more than the corrections are told (docs/multigrid.md). So it is in narrow gaps.
+constexpr Real few = 0.05;
 
 /// z, and r . z of an entity.
 template <class E, class T>
@@ -53,6 +59,7 @@ StreamPreconditioner::StreamPreconditioner(const StreamVelocity& like, const Mom
   matrices_ = &matrices;
   edges_ = std::move(edges);
   tangential_ = std::make_unique<TangentialChebyshev>(matrices);
+  may_couple_ = !edges_->has_gaps() && share_of_flat_cells(matrices.mesh()) <= few;
 }
 
 void StreamPreconditioner::set(std::span<const Real> stream, std::span<const Real> loop,
@@ -75,13 +82,12 @@ void StreamPreconditioner::set(std::span<const Real> stream, std::span<const Rea
 }
 
 void StreamPreconditioner::set_edges(Real a, Real b) {
-  const ViscousReach reach(*matrices_, b / a);
-  if (!reach.is_beyond(far)) {
+  const bool coupled = may_couple_ && ViscousReach(*matrices_, b / a).is_beyond(far);
+  edges_->set(a, b, coupled);
+  if (!coupled)
     coupling_.reset();
-    return edges_->set(a, b);
-  }
-  edges_->set(a, b, reach.rounded_ratio());
-  if (!coupling_) coupling_ = std::make_unique<Coupling>(stream_, *matrices_);
+  else if (!coupling_)
+    coupling_ = std::make_unique<Coupling>(stream_, *matrices_);
 }
 
 template <class T>

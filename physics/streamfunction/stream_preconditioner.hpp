@@ -19,8 +19,9 @@ namespace curlew {
 ///
 /// Where viscosity reaches far within a step, streamfunction and tangential velocities are not smooth each
 /// for itself: a smooth streamfunction s costs little only with the velocities A t = A T N C s that belong to
-/// it. There they have one correction, in the auxiliary space of vectors at nodes,
-///   z = (ω D_s⁻¹ r_s, B_t r_t) + P L⁻¹ Pᵀ r,  P = [Π; A T N C Π],  L = a B + b B V⁻¹ B,
+/// it. There, but not where many cells are flat or gaps are narrow, they have one correction, in the
+/// auxiliary space of vectors at nodes,
+///   z = (ω D_s⁻¹ r_s, B_t r_t) + 0.4 P L⁻¹ Pᵀ r,  P = [Π; A T N C Π],  L = a B + b B V⁻¹ B,
 /// beside Jacobi on edges and the Chebyshev iteration B_t on faces.
 class StreamPreconditioner : public RefinedPreconditioner<StreamVelocity> {
  public:
@@ -68,6 +69,7 @@ class StreamPreconditioner : public RefinedPreconditioner<StreamVelocity> {
   std::unique_ptr<AuxiliarySpace> edges_;
   std::unique_ptr<TangentialChebyshev> tangential_;
   std::unique_ptr<Coupling> coupling_;  // null where viscosity does not reach far
+  bool may_couple_ = false;
   Real viscous_factor_ = 0;
   std::unique_ptr<HarmonicFlows> harmonic_;  // null where there are none
 };

@@ -14,6 +14,7 @@
 #include "operators/node_diffusion.hpp"
 #include "operators/signed_sum_kernels.hpp"
 #include "solvers/auxiliary_space/node_correction.hpp"
+#include "solvers/multigrid/multigrid.hpp"
 #include "solvers/multigrid/multigrid_kernels.hpp"
 #include "solvers/multigrid/power_iteration.hpp"
 
@@ -26,6 +27,13 @@ using multigrid::Scaling;
 /// Where a step of refinement leaves more than this of a residual, gaps are looked for: in wide domains it is
 /// at most 0.54, in narrow gaps that turn 0.65 and more (docs/multigrid.md).
 constexpr Real slow = 0.6;
+
+/// Viscosity is felt where it outweighs this much of inertia in any cell.
+constexpr Real felt = 1;
+
+/// Of a correction of both fields together: with all of it the largest eigenvalues, of what slides along
+/// walls, are more than twice as large, and iterations a fifth more (docs/multigrid.md).
+constexpr Real coupled_share = 0.4;
 
 /// a M + b K between normal parts of face velocities.
 template <class Rows>
@@ -78,6 +86,14 @@ struct DiagonalOnEdge {
     }
     diagonal[e] = static_cast<float>(sum);
   }
+};
+
+struct CombinedDiagonalOnEdge {
+  View<Edge, const float> mass;
+  float ratio;
+  View<Edge, const float> viscous;
+  View<Edge, float> diagonal;
+  CURLEW_HOST_DEVICE void operator()(Id<Edge> e) const { diagonal[e] = mass[e] + ratio * viscous[e]; }
 };
 
 struct InverseOnEdge {
@@ -227,28 +243,20 @@ class AuxiliarySpace::Implementation {
         circulation_(alike(flux_)) {
     free_.copy_from_host(edge_is_free);
     by_mass_.emplace(part(1, 0));
-    exchange_ghosts(mesh.domain(), by_mass_->diagonal);
-    correction_ =
-        make_node_correction(executor, mesh, edge_is_free, between_nodes(diffusion_between_nodes(mesh)));
     if (!may_have_gaps() || left_by_a_step() < slow) return;
-    if (auto gaps = gap_streamfunction(mesh, mass, edge_is_free))
-      gap_correction_ = make_node_correction(executor, mesh, std::move(*gaps));
+    gaps_ = gap_streamfunction(mesh, mass, edge_is_free);
+    if (gaps_) gap_correction_ = make_node_correction(executor, mesh, *gaps_);
   }
 
-  void set(Real a, Real b, Real coupled_ratio) {
+  void set(Real a, Real b, bool coupled) {
     REQUIRE(a > 0 && b >= 0, "the auxiliary space needs a mass");
     factor_ = static_cast<float>(1 / a);
-    if (coupled_ratio > 0) viscous_factor_ = static_cast<float>(1 / b);
-    if (coupled_ratio != coupled_ratio_) {
-      coupled_ratio_ = coupled_ratio;
-      correction_->uncouple();  // before the next hierarchy takes its memory
-      if (coupled_ratio > 0)
-        correction_->couple(coupled_ratio,
-                            between_nodes(inertia_and_diffusion_between_nodes(mesh_, coupled_ratio)));
-    }
-    if (ratio_ == b / a) return;
-    ratio_ = b / a;
-    if (ratio_ > 0 && !by_viscosity_) by_viscosity_.emplace(part(0, 1));
+    const Real ratio = b / a;
+    if (ratio > 0 && !by_viscosity_) by_viscosity_.emplace(part(0, 1));
+    set_between_nodes(ratio > 0 ? ratio_of_hierarchy(ratio) : 0, coupled);
+    if (coupled) coupled_factor_ = static_cast<float>(coupled_share / b);
+    if (ratio_ == ratio) return;
+    ratio_ = ratio;
     combine(1, ratio_);
     invert(by_mass_->diagonal, ratio_, (ratio_ > 0 ? by_viscosity_ : by_mass_)->diagonal);
     const Real largest =
@@ -275,13 +283,14 @@ class AuxiliarySpace::Implementation {
     visit_product(FinishedOnEdge{factor_, damping_, inverse, r, std::as_const(x_).view(), z}, sum);
   }
   void set_coupled(const Field<Edge, float>& r, Field<Edge, float>& x) {
-    correction_->set_coupled(viscous_factor_, r, x);
+    correction_->set_coupled(coupled_factor_, r, x);
   }
   template <class T>
   void smooth(View<Edge, const T> r, View<Edge, const float> x, View<Edge, T> z, SumInParts* sum) {
     const SmoothedOnEdge<T> smoothed{factor_ * damping_, std::as_const(inverse_diagonal_).view(), x, r, z};
     run_and_add(executor_, x_.owned(), smoothed, sum);
   }
+  bool has_gaps() const { return gaps_.has_value(); }
   Index size() const { return x_.size(); }
   const Executor& executor() const { return executor_; }
 
@@ -306,7 +315,7 @@ class AuxiliarySpace::Implementation {
   /// Share of a residual by M that a step of refinement by this preconditioner leaves, after some steps.
   Real left_by_a_step() {
     constexpr int steps = 10;
-    set(1, 0, 0);
+    set(1, 0, false);
     const auto rest = right_hand_side_.view();
     const auto length = [&] {
       const auto inverse = std::as_const(inverse_diagonal_).view();
@@ -334,8 +343,92 @@ class AuxiliarySpace::Implementation {
     x_.copy_from_host(start);
   }
 
-  NodeSystem between_nodes(SymmetricMatrix matrix) const {
-    return held_between_nodes(mesh_, free_.to_host(), by_mass_->diagonal.to_host(), std::move(matrix));
+  /// k_c, of all cells that the rank has.
+  void find_viscous_ratios() {
+    const Executor host = Executor::serial();
+    Field<Face, Real> of_face(host, flux_.extent(), "viscous ratio", "1/m2");
+    const std::vector<Real> mass = mass_.diagonal(), viscous = viscous_.diagonal();
+    const auto area = mesh_.geometry().face_areas();
+    for (const Id<Face> f : of_face.owned()) {
+      const std::size_t i = at(f.value());
+      of_face.view()[f] = viscous[i] / (dot(area[i], area[i]) * mass[i]);
+    }
+    exchange_ghosts(mesh_.domain(), of_face);
+    Field<Cell, Real> of_cell(host, mesh_.domain().extent<Cell>(), "viscous ratio", "1/m2");
+    for (const Id<Cell> c : of_cell.owned()) {
+      const auto faces = mesh_.topology().faces_of_cell()[c];
+      Real sum = 0;
+      for (const auto [f, sign] : faces) sum += of_face.view()[f];
+      of_cell.view()[c] = sum / faces.size();
+    }
+    exchange_ghosts(mesh_.domain(), of_cell);
+    viscous_ratios_ = of_cell.to_host();
+    Real largest = 0;
+    for (const Real of_own : *viscous_ratios_) largest = std::max(largest, of_own);
+    largest_viscous_ratio_ = mesh_.domain().communicator().maximum(largest);
+  }
+
+  /// For the ratio of viscous form to mass, rounded. Corrections are made anew where others are asked for
+  /// than there are.
+  void set_between_nodes(Real ratio, bool coupled) {
+    if (ratio > 0 && !coupled) {
+      if (!viscous_ratios_) find_viscous_ratios();
+      if (ratio * largest_viscous_ratio_ < felt) ratio = 0;
+    }
+    if (correction_ && ratio == correction_ratio_ && coupled == coupled_) return;
+    // Hierarchies go before the next take their memory.
+    if (correction_ && coupled && coupled_) {
+      correction_->uncouple();
+    } else {
+      correction_.reset();
+      correction_ =
+          make_node_correction(executor_, mesh_, free_.to_host(), diffusion_of(coupled ? 0 : ratio));
+    }
+    if (coupled)
+      correction_->couple(ratio, between_nodes(inertia_and_diffusion_between_nodes(mesh_, ratio), 0));
+    if (gaps_ && !coupled && ratio != gap_ratio_) {
+      gap_ratio_ = ratio;
+      gap_correction_.reset();
+      gap_correction_ = make_node_correction(executor_, mesh_, gaps_with(ratio));
+    }
+    correction_ratio_ = ratio;
+    coupled_ = coupled;
+  }
+
+  /// What flows along gaps, with the energy that viscosity adds where ψ is: the largest share of a node's
+  /// cells.
+  GapStreamfunction gaps_with(Real ratio) const {
+    GapStreamfunction gaps = *gaps_;
+    if (ratio == 0) return gaps;
+    Field<Node, Real> factor(Executor::serial(), mesh_.domain().extent<Node>(), "factor", "1");
+    for (const Id<Node> n : factor.owned()) {
+      Real largest = 0;
+      for (const auto [c, sign] : mesh_.topology().cells_of_node()[n])
+        largest = std::max(largest, (*viscous_ratios_)[at(c.value())]);
+      factor.view()[n] = 1 + ratio * largest;
+    }
+    exchange_ghosts(mesh_.domain(), factor);
+    scale(gaps.matrix, factor.to_host());
+    return gaps;
+  }
+
+  /// L for this ratio.
+  NodeSystem diffusion_of(Real ratio) const {
+    if (ratio == 0) return between_nodes(diffusion_between_nodes(mesh_), 0);
+    std::vector<Real> conductivity;
+    for (const Real of_cell : *viscous_ratios_) conductivity.push_back(1 + ratio * of_cell);
+    return between_nodes(diffusion_between_nodes(mesh_, conductivity), ratio);
+  }
+
+  /// Held as the diagonals of mass + ratio viscous have it.
+  NodeSystem between_nodes(SymmetricMatrix matrix, Real ratio) const {
+    Field<Edge, float> diagonal = alike(by_mass_->diagonal);
+    for_each(executor_, diagonal.owned(),
+             CombinedDiagonalOnEdge{std::as_const(by_mass_->diagonal).view(), static_cast<float>(ratio),
+                                    std::as_const((ratio > 0 ? by_viscosity_ : by_mass_)->diagonal).view(),
+                                    diagonal.view()});
+    exchange_ghosts(mesh_.domain(), diagonal);
+    return held_between_nodes(mesh_, free_.to_host(), diagonal.to_host(), std::move(matrix));
   }
 
   View<FacePair, const float> entries() const {
@@ -415,9 +508,13 @@ class AuxiliarySpace::Implementation {
   Field<Face, float> flux_, circulation_;
   std::optional<Part> by_mass_, by_viscosity_;                   // the latter once it is needed
   std::unique_ptr<NodeCorrection> correction_, gap_correction_;  // the latter where it is needed
-  Real ratio_ = -1;                                              // of the viscous form to the mass in F
-  Real coupled_ratio_ = 0;                                       // the same in L
-  float factor_ = 1, viscous_factor_ = 1;
+  std::optional<GapStreamfunction> gaps_;                        // by inertia alone; as well
+  std::optional<std::vector<Real>> viscous_ratios_;              // k_c; the same
+  Real largest_viscous_ratio_ = 0;
+  Real ratio_ = -1;                            // of the viscous form to the mass in F
+  Real correction_ratio_ = 0, gap_ratio_ = 0;  // the same in L and for gaps, rounded
+  bool coupled_ = false;
+  float factor_ = 1, coupled_factor_ = 1;
   float damping_ = 0;
 };
 
@@ -427,8 +524,12 @@ AuxiliarySpace::AuxiliarySpace(const Executor& executor, const Mesh& mesh, const
 
 AuxiliarySpace::~AuxiliarySpace() = default;
 
-void AuxiliarySpace::set(Real a, Real b, Real coupled_ratio) {
-  implementation_->set(a, b, coupled_ratio);
+void AuxiliarySpace::set(Real a, Real b, bool coupled) {
+  implementation_->set(a, b, coupled);
+}
+
+bool AuxiliarySpace::has_gaps() const {
+  return implementation_->has_gaps();
 }
 
 void AuxiliarySpace::apply(const DualCochain<Edge>& r, PrimalCochain<Edge>& z) const {

@@ -21,14 +21,17 @@ class SumInParts;
 /// Where edges are held, along walls, vectors may still point away from the wall: a held edge e stiffens L at
 /// its ends by the energy m_ee e eᵀ / 2 that Π loses there, m the diagonal of R M C.
 ///
+/// Where viscosity is felt within a step L diffuses the more: for what R b K C costs, each cell has the
+/// conductivity a + b k_c, k_c being the mean of its faces' ratios of the diagonals of K and M.
+///
 /// What flows along narrow gaps that turn has a correction of its own beside that of vectors, where it is
 /// needed (gap_streamfunction.hpp).
 ///
 /// In two dimensions edges are nodes, Π is the identity, and nodes are held where edges are.
 ///
 /// Where viscosity reaches far and the tangential velocities that belong to a streamfunction are corrected
-/// with it, its energy is that of L = a B + b B V⁻¹ B, V the nodes' volumes: smoothing and the correction
-/// then stand side by side (docs/multigrid.md).
+/// with it, its energy is that of L = a B + b B V⁻¹ B, V the nodes' volumes and B the diffusion by a
+/// conductivity of one: smoothing and the correction then stand side by side (docs/multigrid.md).
 ///
 /// In single precision. Symmetric, positive where edges are free.
 class AuxiliarySpace {
@@ -39,16 +42,18 @@ class AuxiliarySpace {
                  const FaceMatrix& viscous, const std::vector<std::uint8_t>& edge_is_free);
   ~AuxiliarySpace();
 
-  /// For which system, a > 0, b >= 0. `coupled_ratio`: for b / a in the L of set_coupled(), which is there
-  /// where it is positive.
-  void set(Real a, Real b, Real coupled_ratio = 0);
+  /// For which system, a > 0, b >= 0. `coupled`: whether for set_coupled() and smooth(), instead of apply().
+  void set(Real a, Real b, bool coupled = false);
+  /// Whether what flows along gaps has a correction of its own.
+  bool has_gaps() const;
   /// z = B r. Ghosts of r are not read, those of z not written. z is 0 where edges are held.
   void apply(const DualCochain<Edge>& r, PrimalCochain<Edge>& z) const;
   /// The same of a residual of order one; `sum` gets r . z, unless it is null.
   void apply(const Field<Edge, float, Cochain::Dual>& r, Field<Edge, float, Cochain::Primal>& z,
              SumInParts* sum) const;
 
-  /// x = Π L⁻¹ Πᵀ r by three cycles. Ghosts of r are brought up to date, those of x are right.
+  /// x = 0.4 Π L⁻¹ Πᵀ r by three cycles: what walls add to the energy L does not know of. Ghosts of r are
+  /// brought up to date, those of x are right.
   void set_coupled(const Field<Edge, float>& r, Field<Edge, float>& x) const;
   /// z = x + ω D⁻¹ r. Ghosts are not read and not written; `sum` as above.
   template <class T>

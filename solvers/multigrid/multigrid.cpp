@@ -171,6 +171,12 @@ struct LevelVectors {
 
 }  // namespace
 
+Real ratio_of_hierarchy(Real ratio) {
+  int exponent = 0;
+  std::frexp(ratio, &exponent);
+  return std::ldexp(Real(1), exponent & ~1);
+}
+
 template <class T>
 class MultigridCycle {
  public:

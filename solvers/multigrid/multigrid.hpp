@@ -16,6 +16,10 @@ namespace curlew {
 template <class T>
 class MultigridCycle;
 
+/// The power of four nearest to a ratio of viscosity to inertia [m2]: hierarchies are made for this one in
+/// its place, so that they serve many steps and depend on nothing of the past.
+Real ratio_of_hierarchy(Real ratio);
+
 /// One symmetric V cycle of algebraic multigrid from a zero guess, z = B r: smoothed aggregation
 /// (smoothed_aggregation.hpp), Chebyshev smoothing before and after the coarse correction, and the
 /// pseudo-inverse on the coarsest level, so that singular systems (all of the boundary insulated or given

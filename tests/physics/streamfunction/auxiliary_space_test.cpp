@@ -69,6 +69,43 @@ TEST(AuxiliarySpace, keeps_the_iterations_of_the_exact_step_as_the_mesh_is_refin
   }
 }
 
+/// Iterations for the streamfunction of the second step between plates, driven by a pressure, cells being so
+/// many times as long as high and 1/4 long.
+int iterations_on_flat_cells(CellType type, Real ratio, Preconditioning preconditioning) {
+  const bool plane = type == CellType::Quadrilateral;
+  const Index layers = 8;
+  const Real height = layers / (4 * ratio);
+  const Mesh mesh(plane ? make_box(type, {4, layers, 1}, {1, height, 1})
+                        : make_box(type, {4, 4, layers}, {1, 1, height}));
+  FlowSettings settings = settings_with(mesh, Wall{});
+  boundary_of(settings, mesh, "left") = Outlet{constant(1)};
+  boundary_of(settings, mesh, "right") = Outlet{};
+  settings.viscosity = 0.01;  // times a step of one: a sixth of the squared length of a cell
+  settings.streamfunction_preconditioning = preconditioning;
+  ExactFractionalStep flow(Executor::serial(), mesh, settings);
+  flow.start(*uniform_vector({}), 0);
+  flow.advance(1);
+  return flow.advance(1).solves.at("streamfunction").iterations;
+}
+
+TEST(AuxiliarySpace, takes_fewer_iterations_than_the_diagonal_on_flat_cells_where_viscosity_reaches_far) {
+  const struct {
+    CellType type;
+    int most;  ///< on cells 30 times as long as high
+  } families[] = {{CellType::Quadrilateral, 90}, {CellType::Hexahedron, 165}, {CellType::Prism, 150}};
+  for (const auto& [type, most] : families) {
+    std::vector<int> with, without;
+    for (const Real ratio : {10., 30.}) {
+      with.push_back(iterations_on_flat_cells(type, ratio, Preconditioning::Multigrid));
+      without.push_back(iterations_on_flat_cells(type, ratio, Preconditioning::Jacobi));
+    }
+    SCOPED_TRACE("type " + std::to_string(static_cast<int>(type)) + ": " + testing::PrintToString(with) +
+                 " iterations, by the diagonal " + testing::PrintToString(without));
+    EXPECT_LE(with[1], most);
+    EXPECT_LE(2 * with[1], without[1]);
+  }
+}
+
 /// A box of unit side, joined in the first `directions` directions.
 Mesh joined_box(CellType type, Index blocks, int directions) {
   Mesh open(make_box(type, {blocks, blocks, is_planar(type) ? 1 : blocks}));
