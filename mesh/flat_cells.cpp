@@ -3,9 +3,8 @@
 
 #include <algorithm>
 #include <limits>
-#include <vector>
 
-#include "kernels/reduction.hpp"
+#include "kernels/reproducible_sum.hpp"
 #include "mesh/cell_shapes.hpp"
 
 namespace curlew {
@@ -42,12 +41,12 @@ Real inverse_square_of_flattest(const Mesh& mesh) {
 }
 
 Real share_of_flat_cells(const Mesh& mesh) {
-  std::vector<Real> is_flat;
-  for (const Id<Cell> c : mesh.domain().halo<Cell>().owned())
-    is_flat.push_back(extents(mesh, c).are_flat() ? 1 : 0);
-  const Communicator& ranks = mesh.domain().communicator();
-  const std::vector<Real> ones(is_flat.size(), 1);
-  return sum_of_terms(ranks, is_flat) / sum_of_terms(ranks, ones);
+  const Index own = mesh.domain().halo<Cell>().owned().size();
+  const Ranks& ranks = mesh.domain().communicator();
+  const BinnedSum flat =
+      binned_sum(own, [&](Index k) -> Real { return extents(mesh, Id<Cell>(k)).are_flat() ? 1 : 0; });
+  const BinnedSum all = binned_sum(own, [](Index) -> Real { return 1; });
+  return ranks.sum(flat).value() / ranks.sum(all).value();
 }
 
 }  // namespace curlew
