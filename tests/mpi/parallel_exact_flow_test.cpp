@@ -164,6 +164,18 @@ TEST(ExactFlowOnRanks, has_the_bits_of_one_rank_where_viscosity_reaches_far) {
   }
 }
 
+/// On flat cells corrections between nodes know of viscosity instead.
+TEST(ExactFlowOnRanks, has_the_bits_of_one_rank_where_viscosity_reaches_across_flat_cells) {
+  for (const CellType type : {CellType::Hexahedron, CellType::Prism}) {
+    RawMesh raw = past_two_bodies(type, 2);
+    for (Vector3& x : raw.nodes) x.z *= 0.05;
+    const Parted mesh = divided(raw);
+    FlowSettings whole = channel(mesh.whole), part = channel(mesh.part);
+    whole.viscosity = part.viscosity = 0.1;
+    expect_same_run<ExactFractionalStep>(mesh, whole, part, *swirl, 1);
+  }
+}
+
 TEST(ExactFlowOnRanks, goes_on_from_the_state_of_an_earlier_run) {
   const Parted mesh = divided(past_two_bodies(CellType::Triangle));
   ExactFractionalStep flow(Executor::serial().among(all_ranks()), mesh.part, channel(mesh.part));
