@@ -300,20 +300,22 @@ class Run {
   void write_state(const Moment& now, bool write_fields, Files& files, Snapshot& snapshot,
                    bool at_end = false) {
     as_output([&] {
-      if (write_fields) files.fields->write(now.step, now.time, simulation_.output_fields(), snapshot);
+      if (write_fields) {
+        with_place([&] { files.fields->write(now.step, now.time, simulation_.output_fields(), snapshot); },
+                   [&](const InputError&) { return settings_.output.fields_location; });
+      }
       files.monitors->write(now, write_fields, snapshot, at_end);
     });
   }
 
-  /// What the run before did not write at this end: it was on its way to another one, or has written
-  /// elsewhere.
+  /// The end of a restart from it: the run before may have been on its way to another one, have written
+  /// elsewhere, or have had other fields.
   void write_end(Files& files) {
     const Moment end{simulation_.steps(), simulation_.time(), simulation_.time()};
     const auto snapshot = simulation_.snapshot();
     as_output([&] {
-      if (!files.fields->has(end.time))
-        files.fields->write(end.step, end.time, simulation_.output_fields(), *snapshot);
-      files.monitors->write_missing(end, *snapshot);
+      files.fields->write(end.step, end.time, simulation_.output_fields(), *snapshot);
+      files.monitors->write_end(end, *snapshot);
     });
   }
 

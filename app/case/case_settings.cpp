@@ -74,6 +74,7 @@ OutputSettings read_output(const Section& root, const std::filesystem::path& fol
   output.directory_location = section.location("directory");
   output.schedule = read_schedule(section, one_result);
   output.fields = read_fields(section, offer.fields, offer.default_fields);
+  output.fields_location = section.location("fields");
   assign(output.checkpoint, section.number("checkpoint", {.allowed = Allowed::Positive, .unit = "s"}));
   if (one_result && section.has("checkpoint")) {
     section.error("checkpoint", "checkpoint has no meaning in a steady case, which has one result; drop it");

@@ -53,6 +53,7 @@ struct OutputSettings {
   Location directory_location;      ///< in the case file
   ScheduleSettings schedule;        ///< neither: the end of the run only
   std::vector<FieldDescription> fields;
+  Location fields_location;        ///< in the case file
   std::optional<Real> checkpoint;  ///< time between checkpoints [s]; nothing: none but the last
 };
 

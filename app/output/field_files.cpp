@@ -57,6 +57,12 @@ class SharedFields {
   void add(const FieldDescription& field, Snapshot& snapshot) {
     std::visit([&](const auto& values) { add(field.name, values); }, snapshot.field(field.name));
   }
+  /// The number of each cell's region.
+  void add_regions() {
+    const std::span<const Index> region = mesh_.topology().region_of_cell().host();
+    std::vector<Real> numbers(region.begin(), region.end());
+    cells_.emplace_back("region", kept(in_slabs<Cell>(mesh_.domain(), std::move(numbers))));
+  }
   const std::vector<FieldView>& cells() const { return cells_; }
   const std::vector<FieldView>& nodes() const { return nodes_; }
 
@@ -91,14 +97,11 @@ void FieldFiles::remove_replaced() {
   series_.remove_apart(name_of_diverged());
 }
 
-bool FieldFiles::has(Real time) const {
-  return mesh_.domain().communicator().maximum(series_.has(time) ? 1 : 0) > 0;
-}
-
 void FieldFiles::write(std::int64_t step, Real time, std::span<const FieldDescription> fields,
                        Snapshot& snapshot) {
   SharedFields shared(mesh_);
   for (const FieldDescription& field : fields) shared.add(field, snapshot);
+  if (mesh_.topology().region_names().size() > 1) shared.add_regions();
   series_.write(step, time, shared.cells(), shared.nodes());
 }
 

@@ -30,10 +30,8 @@ class FieldFiles {
 
   /// As FieldSeries does, and the file of an earlier run that diverged.
   void remove_replaced();
-  /// Whether the fields at `time` [s] are there already.
-  bool has(Real time) const;
 
-  /// The fields of a snapshot at `time` [s].
+  /// The fields of a snapshot at `time` [s] and, of a mesh with several regions, the number of each cell's.
   void write(std::int64_t step, Real time, std::span<const FieldDescription> fields, Snapshot& snapshot);
 
   /// The fields of the moment when a run diverged, as fields/NAME_diverged.hdf, out of the series; those that

@@ -59,16 +59,13 @@ void FieldSeries::remove_replaced() {
   replaced_.clear();
 }
 
-bool FieldSeries::has(double time) const {
-  return std::ranges::find(entries_, time, &Entry::time) != entries_.end();
-}
-
 void FieldSeries::write(std::int64_t step, double time, std::span<const FieldView> cell_fields,
                         std::span<const FieldView> node_fields) {
   const std::string file = file_of(step);
   writer_.write(directory_ / file, time, cell_fields, node_fields);
   together(writer_.ranks(), [&] {
     if (writer_.ranks().rank() > 0) return;
+    std::erase_if(entries_, [&](const Entry& entry) { return entry.time == time; });
     entries_.push_back({file, time});
     write_series();
   });

@@ -25,11 +25,8 @@ class FieldSeries {
   /// Removes the files of the entries that are not kept, which this run replaces.
   void remove_replaced();
 
-  /// Whether the series has an entry for `time` [s]; on rank 0.
-  bool has(double time) const;
-
-  /// Writes the fields at `time` [s] and then the series file. Throws FileError naming the path and the
-  /// cause.
+  /// Writes the fields at `time` [s] and then the series file, in place of those that a restart keeps of that
+  /// time. Throws FileError naming the path and the cause.
   void write(std::int64_t step, double time, std::span<const FieldView> cell_fields,
              std::span<const FieldView> node_fields);
 

@@ -320,16 +320,14 @@ void MonitorFiles::write(Monitor& monitor, const Moment& moment, Snapshot& snaps
   if (monitor.series) monitor.series->write_row(values);
 }
 
-bool MonitorFiles::has(const Monitor& monitor, const Moment& moment) const {
-  if (monitor.is_series)
-    return !monitor.series->last_row().empty() && monitor.series->last_row().front() == moment.time;
-  std::error_code ignored;  // what cannot be looked at, such as a link to itself, is no table
-  return std::filesystem::exists(monitor.file_in(directory_, moment.step), ignored);
+bool MonitorFiles::has_row(const Monitor& monitor, const Moment& moment) {
+  return monitor.is_series && !monitor.series->last_row().empty() &&
+         monitor.series->last_row().front() == moment.time;
 }
 
-void MonitorFiles::write_missing(const Moment& moment, Snapshot& snapshot) {
+void MonitorFiles::write_end(const Moment& moment, Snapshot& snapshot) {
   for (Monitor& monitor : monitors_) {
-    const bool there = writes() && has(monitor, moment);
+    const bool there = writes() && has_row(monitor, moment);
     if (ranks_.maximum(there ? 1 : 0) == 0) write(monitor, moment, snapshot);  // which all ranks do together
   }
 }

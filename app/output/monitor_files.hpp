@@ -73,9 +73,9 @@ class MonitorFiles {
   /// time, when lines without a schedule of their own are due.
   void write(const Moment& moment, bool fields_are_written, Snapshot& snapshot, bool at_end = false);
 
-  /// Of a run that was at its end when it went on: writes what write() would have written there and what is
-  /// not there yet.
-  void write_missing(const Moment& moment, Snapshot& snapshot);
+  /// Of a run that was at its end when it went on: writes what write() would have written there, of series
+  /// what is not there yet.
+  void write_end(const Moment& moment, Snapshot& snapshot);
 
   /// The present value of "MONITOR.COLUMN". Throws InputError for one that is not there, naming those that
   /// are.
@@ -94,8 +94,8 @@ class MonitorFiles {
 
   bool writes() const;  // this rank
   void write(Monitor& monitor, const Moment& moment, Snapshot& snapshot);
-  /// Whether a monitor's values at a moment are there already; on the rank that writes.
-  bool has(const Monitor& monitor, const Moment& moment) const;
+  /// Whether a series has a row of a moment; on the rank that writes.
+  static bool has_row(const Monitor& monitor, const Moment& moment);
   std::function<double(Snapshot&)> find(const std::string& column) const;
   /// Takes a row of a monitor's file, with the time, for what was last written.
   void remember(const Monitor& monitor, std::span<const double> row);

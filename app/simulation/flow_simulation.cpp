@@ -294,7 +294,8 @@ void FlowSimulation::start() {
   // Where there is none from the start on, that is better known before the steps.
   const auto& fields = settings_.output.fields;
   if (std::ranges::find(fields, "streamfunction", &FieldDescription::name) != fields.end())
-    snapshot()->field("streamfunction");
+    with_place([&] { snapshot()->field("streamfunction"); },
+               [&](const InputError&) { return settings_.output.fields_location; });
 }
 
 Checkpoint FlowSimulation::checkpoint() const {

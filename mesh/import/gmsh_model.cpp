@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <cstdlib>
 #include <limits>
@@ -60,6 +61,30 @@ struct Groups {
   bool shared_entities = false;          ///< some entity is in several groups
 };
 
+/// Whether each byte that begins a character is followed by as many as it announces.
+bool is_utf8(std::string_view text) {
+  std::size_t follow = 0;
+  for (const char c : text) {
+    const int ones = std::countl_one(static_cast<unsigned char>(c));
+    if ((ones == 1) != (follow > 0) || ones > 4) return false;
+    if (ones == 1)
+      --follow;
+    else if (ones > 1)
+      follow = static_cast<std::size_t>(ones) - 1;
+  }
+  return follow == 0;
+}
+
+/// With what is not ASCII as \xE4.
+std::string in_ascii(std::string_view text) {
+  std::string ascii;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    ascii += byte < 0x80 ? std::string(1, c) : fmt::format("\\x{:02X}", byte);
+  }
+  return ascii;
+}
+
 /// `entities_are_groups`: the mesh was read so that each entity holds the elements of one physical group and
 /// has its number (Gmsh's Mesh.SwitchElementTags).
 Groups read_groups(const std::filesystem::path& file, int dimension, bool entities_are_groups,
@@ -73,6 +98,11 @@ Groups read_groups(const std::filesystem::path& file, int dimension, bool entiti
     else
       gmsh::model::getPhysicalName(dimension, tag, name);
     if (name.empty()) name = fmt::format("group_{}", tag);
+    if (!is_utf8(name))
+      fail_to_import(file,
+                     fmt::format("the name of the physical group {}, \"{}\", is not in UTF-8, as case files "
+                                 "are, which have to name it. Convert the file, as iconv does",
+                                 tag, in_ascii(name)));
     const auto [position, inserted] = number.try_emplace(name, static_cast<Index>(groups.names.size()));
     if (inserted) groups.names.push_back(name);
     return position->second;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <csignal>
 
+#include "app/files/hdf5_file.hpp"
 #include "app/output/checkpoint.hpp"
 #include "mesh/cell_shapes.hpp"
 #include "tests/end_to_end/kills.hpp"
@@ -121,6 +122,26 @@ TEST(RestartAgain, at_the_end_writes_what_belongs_there) {
   for (const char* name : {"middle_10.csv", "fields/box_000010.hdf"})
     EXPECT_EQ(read_text(folder / "other" / name), read_text(folder / "whole" / name)) << name;
   EXPECT_EQ(line_count(folder / "other/centre.csv"), 3);
+}
+
+TEST(RestartAgain, from_the_end_writes_the_fields_that_are_asked_for_now) {
+  const CaseFolder folder;
+  ASSERT_EQ(folder.run({}).status, 0);
+  const auto last = folder / "out/fields/box_000020.hdf";
+  const auto has = [&](const char* field) {
+    return Hdf5Reader(last).has(fmt::format("/VTKHDF/PointData/{}", field));
+  };
+  ASSERT_TRUE(has("temperature"));
+  ASSERT_EQ(folder
+                .run({"--restart", "out", "--set", "output.fields=[\"heat_flux\"]", "--set",
+                      "monitor.middle.fields=[\"heat_flux\"]"})
+                .status,
+            0);
+  EXPECT_FALSE(has("temperature"));
+  EXPECT_THAT(read_text(folder / "out/middle_20.csv"), Not(HasSubstr("temperature")));
+  std::filesystem::remove(last);
+  ASSERT_EQ(folder.run({"--restart", "out"}).status, 0);
+  EXPECT_TRUE(has("temperature"));
 }
 
 TEST(RestartAgain, from_the_end_changes_nothing) {

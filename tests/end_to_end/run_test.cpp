@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdlib>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -142,6 +143,66 @@ TEST(Outputs, the_last_field_file_holds_the_checkpoint_s_temperatures) {
             read_checkpoint(folder / "out/checkpoint_20.h5").arrays.at("temperature").values());
   EXPECT_EQ(fields.read<double>("/VTKHDF/CellData/gradient").size(), 3 * 128u);
   EXPECT_EQ(fields.read<double>("/VTKHDF/CellData/heat_flux").size(), 3 * 128u);
+}
+
+TEST(Outputs, of_several_regions_tell_which_a_cell_is_of) {
+  const OutputDirectory folder;
+  write_text(folder / "bar.msh", R"($MeshFormat
+2.2 0 8
+$EndMeshFormat
+$PhysicalNames
+2
+2 1 "steel"
+2 2 "copper"
+$EndPhysicalNames
+$Nodes
+6
+1 0 0 0
+2 1 0 0
+3 2 0 0
+4 0 1 0
+5 1 1 0
+6 2 1 0
+$EndNodes
+$Elements
+2
+1 3 2 2 2 1 2 5 4
+2 3 2 1 1 2 3 6 5
+$EndElements
+)");
+  write_text(folder / "case.toml", R"([mesh]
+file = "bar.msh"
+[model]
+type = "heat-diffusion"
+[time]
+steady = true
+[material.steel]
+conductivity = 1
+[material.copper]
+conductivity = 2
+[boundary.unnamed]
+type = "temperature"
+value = "x"
+)");
+  ASSERT_EQ(run_curlew(folder.path(), {"run", "case.toml", "--quiet"}).status, 0);
+  ASSERT_EQ(run_curlew(folder.path(), {"mesh", "convert", "bar.msh", "bar.hdf"}).status, 0);
+  const auto regions_in = [&](const std::string& file) {
+    const Hdf5Reader reader(folder / file);
+    const auto number = reader.read<double>("/VTKHDF/CellData/region"),
+               points = reader.read<double>("/VTKHDF/Points");
+    const auto first = reader.read<std::int64_t>("/VTKHDF/Connectivity");
+    std::map<double, double> leftmost;  // cells are numbered otherwise
+    for (std::size_t c = 0; c < number.size(); ++c) {
+      double left = 2;
+      for (std::size_t k = 0; k < 4; ++k)
+        left = std::min(left, points[3 * static_cast<std::size_t>(first[4 * c + k])]);
+      leftmost[number[c]] = left;
+    }
+    return leftmost;
+  };
+  const std::map<double, double> expected = {{0, 1}, {1, 0}};  // steel is on the right
+  EXPECT_EQ(regions_in("out/fields/case_000000.hdf"), expected);
+  EXPECT_EQ(regions_in("bar.hdf"), expected);
 }
 
 TEST(Outputs, of_a_steady_run) {

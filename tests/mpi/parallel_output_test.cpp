@@ -72,7 +72,10 @@ std::filesystem::path shared(const OutputDirectory& mine) {
 }
 
 TEST_P(OnRanks, files_of_fields_have_the_bytes_of_one_rank) {
-  const Parted mesh = divided(GetParam().raw);
+  RawMesh raw = GetParam().raw;
+  raw.region_names = {"steel", "copper"};
+  for (std::size_t c = 0; c < raw.cell_region.size(); ++c) raw.cell_region[c] = c % 3 == 0 ? 1 : 0;
+  const Parted mesh = divided(raw);
   Values whole(mesh.whole), part(mesh.part);
   const OutputDirectory mine, expected;
   const auto ours = shared(mine);

@@ -42,7 +42,7 @@ TEST(FieldSeries, a_restart_keeps_the_entries_up_to_its_time) {
   write(killed, 0, 9);
   EXPECT_EQ(killed.path(), directory / "plate.hdf.series");
   FieldSeries restarted(directory.path(), "plate", writer, 0.1 * 3);
-  write(restarted, 4, 5);
+  write(restarted, 3, 5);  // the first in place of the one that is kept
   EXPECT_EQ(times_of(killed.path()), (std::vector<double>{0, 0.1, 0.1 * 2, 0.1 * 3, 0.1 * 4, 0.1 * 5}));
   FieldSeries fresh(directory.path(), "plate", writer);
   write(fresh, 0, 0);
@@ -66,8 +66,6 @@ TEST(FieldSeries, files_that_a_run_replaces_are_removed_and_nothing_else) {
   FieldSeries restarted(directory.path(), "plate", writer, 0.1);
   restarted.remove_replaced();
   EXPECT_EQ(times_of(before.path()), (std::vector<double>{0, 0.1}));
-  EXPECT_TRUE(restarted.has(0.1));
-  EXPECT_FALSE(restarted.has(0.2));
   const auto there = [&](int step) {
     return std::filesystem::exists(directory / fmt::format("fields/plate_{:06}.hdf", step));
   };

@@ -226,7 +226,7 @@ TEST_F(MonitorFilesOnCube, lines_that_a_run_replaces_are_removed_and_nothing_els
   EXPECT_EQ(directory_.names(), others);
 }
 
-TEST_F(MonitorFilesOnCube, at_an_end_that_is_there_already_only_what_is_missing_is_written) {
+TEST_F(MonitorFilesOnCube, at_an_end_that_is_there_already_rows_are_not_written_twice) {
   const ProbeSettings corner{{{1, 1, 1}}, {temperature}};
   const std::vector<MonitorSettings> settings{
       monitor("all", corner), monitor("seldom", corner, {{}, 4}),
@@ -240,7 +240,7 @@ TEST_F(MonitorFilesOnCube, at_an_end_that_is_there_already_only_what_is_missing_
   for (int again = 0; again < 2; ++again) {
     MonitorFiles files(mesh_, settings, 0, directory_.path());
     files.open(end);
-    files.write_missing(end, snapshot_);
+    files.write_end(end, snapshot_);
     EXPECT_TRUE(read_text(directory_ / "all.csv").ends_with("\n0.4,303\n0.5,303\n"));
     EXPECT_EQ(rows(directory_ / "seldom.csv"), "time,p0_temperature\n0,303\n0.4,303\n0.5,303\n");
     EXPECT_EQ(directory_.names(), "all.csv cut_5.csv seldom.csv");
