@@ -175,7 +175,11 @@ std::size_t bytes_of(const FlowCase& settings, const Mesh& mesh, MemorySpace spa
   per_face += ((exact ? 0 : depth) + depth + (condenses ? depth : 1) + 1) * 3 * rounded_number;
   per_face += number;                                                           // projection
   if (!exact && stage_count(settings.flow.scheme) > 0) per_face += 4 * number;  // its solve in the norm of M
-  if (exact) {                                                                  // the streamfunction's
+  if (!exact && stage_count(settings.flow.scheme) == 0) {  // where it finds the pressure of the first steps
+    per_cell += 5 * number;
+    per_face += number + vector;
+  }
+  if (exact) {  // the streamfunction's
     per_face += 4 * number + 3 * vector + 7 * rounded_vector + (2 + 3 * history) * rounded_number;
   }
   if (by_multigrid) per_face += 3 * rounded_vector + 2 * rounded_number;  // tangential velocities

@@ -17,6 +17,11 @@ class ClassicalFractionalStep final : public FractionalStep {
   ClassicalFractionalStep(const Executor& executor, const Mesh& mesh, FlowSettings settings);
 
  private:
+  /// Replaces the pressure that a step begins with, `level`'s, by the one that leaves its velocities hardly
+  /// any divergence, for the right-hand side r and force of its momentum (docs/incompressible-flow.md, "The
+  /// first steps").
+  void find_pressure(Real a, Real b, const DualCochain<Face>& r, const FaceVelocity* force, Level& level,
+                     FlowStepReport& report);
   bool steps_with_pressure() const override { return true; }
   void make_divergence_free(PrimalCochain<Face>& flux, FlowStepReport& report) override;
   bool condenses_in_step() const override { return true; }

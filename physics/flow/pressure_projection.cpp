@@ -222,7 +222,7 @@ SolveReport PressureProjection::project(Real a, PrimalCochain<Face>& flux, DualC
                                         SolutionHistory<DualCochain<Cell>>* history, bool may_be_poor) {
   ResidualScale scale;
   scale.zero_may_be_closer = may_be_poor;
-  scale.reference = a * set_outflow(flux);
+  scale.reference = scale_of_outflow_ = a * set_outflow(flux);
   scale.rounding = 4 * std::numeric_limits<Real>::epsilon() * scale.reference;
   for_each(executor_, p.range(), NegatedOnCell{a, outflow_.view()});
   const SolveReport report = solve(scale, p, history);

@@ -45,6 +45,10 @@ class PressureProjection {
   /// viscosity acts on them: p -= 1.3 b / d V⁻¹ D U* in d dimensions, for the step's a M U + b K v. (Cahouet
   /// & Chabard, IJNMF 8, 1988; in a projection Timmermans, Minev & van de Vosse, IJNMF 22, 1996.)
   void add_viscous_part(Real a, Real b, DualCochain<Cell>& p) const;
+  /// -a D U* of the last project(a, …).
+  const PrimalCochain<Cell>& missing_outflow() const { return outflow_; }
+  /// a | |D| |U*| | of it, the l2 norm.
+  Real scale_of_outflow() const { return scale_of_outflow_; }
   /// U = S⁻¹ r on free faces; the others stay.
   void divide_by_star(const DualCochain<Face>& r, PrimalCochain<Face>& flux) const;
 
@@ -83,6 +87,7 @@ class PressureProjection {
   std::unique_ptr<CellLaplacian> laplacian_;
   Field<Cell> volume_;
   PrimalCochain<Cell> outflow_;
+  Real scale_of_outflow_ = 0;
   DualCochain<Cell> zero_, correction_;
   std::optional<ConjugateGradientIteration<PrimalCochain<Face>>> fluxes_;  // from the first solve_mass() on
   PiecewiseConstantNullSpace<DualCochain<Cell>> null_space_;

@@ -24,12 +24,20 @@ struct IsReachedOfFace {
 
 }  // namespace
 
+Real ViscousReach::faces_beyond(Real far) const {
+  const MomentumMatrices& m = matrices_;
+  return sum(m.executor(), m.mesh().domain().halo<Face>().owned(),
+             IsReachedOfFace{ratio_, far, m.mass_diagonal(), m.viscous_diagonal(), m.hold()});
+}
+
 bool ViscousReach::is_beyond(Real far) const {
   const MomentumMatrices& m = matrices_;
   const Range<Face> faces = m.mesh().domain().halo<Face>().owned();
-  const Real reached = sum(m.executor(), faces,
-                           IsReachedOfFace{ratio_, far, m.mass_diagonal(), m.viscous_diagonal(), m.hold()});
-  return 2 * reached > sum(m.executor(), faces, IsFreeOfFace{m.hold()});
+  return 2 * faces_beyond(far) > sum(m.executor(), faces, IsFreeOfFace{m.hold()});
+}
+
+bool ViscousReach::is_beyond_anywhere(Real far) const {
+  return faces_beyond(far) > 0;
 }
 
 }  // namespace curlew

@@ -14,8 +14,12 @@ class ViscousReach {
   /// Whether b k > far a m at most faces that are not held, m and k being diagonals of M and K. By all ranks
   /// together.
   bool is_beyond(Real far) const;
+  /// The same at any face.
+  bool is_beyond_anywhere(Real far) const;
 
  private:
+  Real faces_beyond(Real far) const;
+
   const MomentumMatrices& matrices_;
   Real ratio_;
 };

@@ -101,7 +101,8 @@ interval = 0.1
                                                  late ? "t < 0.15 ? 0 : 1" : "0.1"));
     const Outcome run = run_curlew(folder.path(), {"run", "case.toml", "--output", "out", "--quiet"});
     EXPECT_EQ(run.status, 2);
-    EXPECT_THAT(run.error, testing::HasSubstr("case.toml:20: the field 'streamfunction' has no single value"));
+    EXPECT_THAT(run.error,
+                testing::HasSubstr("case.toml:23: the field 'streamfunction' has no single value"));
     EXPECT_EQ(line_count(folder / "out/residuals.csv"), late ? 2 + 2 : 0);
     EXPECT_EQ(std::filesystem::exists(folder / "out/checkpoint_2.h5"), late);
   }

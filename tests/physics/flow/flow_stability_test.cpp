@@ -14,6 +14,7 @@
 #include "physics/flow/time_schemes.hpp"
 #include "tests/mesh/shelf.hpp"
 #include "tests/physics/flow/flow_setup.hpp"
+#include "tests/physics/flow/total_force.hpp"
 
 namespace curlew {
 namespace {
@@ -110,6 +111,50 @@ TEST(FlowStability, a_creeping_flow_comes_to_the_steady_one_however_far_viscosit
       EXPECT_LE(error, 0.05 * size) << viscosity;
       if (speed > 1) {
         EXPECT_GT(classical.courant_rate(), 1000);
+      }
+    }
+  }
+}
+
+/// What viscosity and inertia say of the pressure apart is off by thousands of times what walls that start at
+/// once need, and by more than it in gaps, whose pressure would settle at 1/8 H² / (nu dt) a step.
+TEST(FlowStability,
+     walls_that_start_at_once_have_the_forces_and_energies_of_the_exact_method_from_the_first_step) {
+  struct Example {
+    CellType type;
+    std::array<Index, 3> blocks;
+    Vector3 extent;
+    Real reach;  // nu dt over the square of a block's height
+  };
+  for (const auto& [type, blocks, extent, reach] :
+       {Example{CellType::Quadrilateral, {8, 8, 0}, {4, 1, 0}, 1000},
+        {CellType::Quadrilateral, {8, 8, 0}, {40, 1, 0}, 1e4},
+        {CellType::Quadrilateral, {80, 8, 0}, {20, 1, 0}, 640},  // a gap
+        {CellType::Triangle, {8, 8, 0}, {15, 1, 0}, 1000},
+        {CellType::Hexahedron, {6, 6, 4}, {20, 1, 10}, 100},
+        {CellType::Prism, {6, 6, 4}, {20, 1, 10}, 100},
+        {CellType::Pyramid, {4, 4, 2}, {4, 1, 4}, 100}}) {
+    const Mesh mesh(make_box(type, blocks, extent));
+    FlowSettings settings = settings_with(mesh, Wall{});
+    settings.viscosity = 1;
+    settings.convection = ConvectionScheme::None;
+    boundary_of(settings, mesh, "top") = Wall{uniform_vector({1, 0, 0}), {}};
+    const Real step = reach / std::pow(static_cast<Real>(blocks[1]), 2);
+    for (const FlowScheme scheme : {FlowScheme::Sbdf2, FlowScheme::CrankNicolsonAb2, FlowScheme::Euler}) {
+      settings.scheme = scheme;
+      ClassicalFractionalStep flow(Executor::serial(), mesh, settings);
+      ExactFractionalStep exact(Executor::serial(), mesh, settings);
+      flow.start(*uniform_vector({}), 0);
+      exact.start(*uniform_vector({}), 0);
+      for (int k = 1; k <= 3; ++k) {
+        const Real energy = flow.advance(step).kinetic_energy, expected = exact.advance(step).kinetic_energy;
+        EXPECT_NEAR(energy, expected, 0.01 * expected) << extent.x << ' ' << k;
+        for (const char* patch : {"top", "bottom"}) {
+          const Real drag = total_on(flow, faces_of_patch(mesh, patch)).force.x,
+                     its = total_on(exact, faces_of_patch(mesh, patch)).force.x;
+          EXPECT_NEAR(drag, its, 0.02 * std::abs(total_on(exact, faces_of_patch(mesh, "top")).force.x))
+              << static_cast<int>(type) << ' ' << extent.x << ' ' << patch << ' ' << k;
+        }
       }
     }
   }
