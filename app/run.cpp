@@ -297,13 +297,15 @@ class Run {
     report_.times.output += Progress::wall_seconds() - clock;
   }
 
+  void write_fields_at(const Moment& now, Files& files, Snapshot& snapshot) {
+    with_place([&] { files.fields->write(now.step, now.time, simulation_.output_fields(), snapshot); },
+               [&](const InputError&) { return settings_.output.fields_location; });
+  }
+
   void write_state(const Moment& now, bool write_fields, Files& files, Snapshot& snapshot,
                    bool at_end = false) {
     as_output([&] {
-      if (write_fields) {
-        with_place([&] { files.fields->write(now.step, now.time, simulation_.output_fields(), snapshot); },
-                   [&](const InputError&) { return settings_.output.fields_location; });
-      }
+      if (write_fields) write_fields_at(now, files, snapshot);
       files.monitors->write(now, write_fields, snapshot, at_end);
     });
   }
@@ -314,7 +316,7 @@ class Run {
     const Moment end{simulation_.steps(), simulation_.time(), simulation_.time()};
     const auto snapshot = simulation_.snapshot();
     as_output([&] {
-      files.fields->write(end.step, end.time, simulation_.output_fields(), *snapshot);
+      write_fields_at(end, files, *snapshot);
       files.monitors->write_end(end, *snapshot);
     });
   }

@@ -106,6 +106,15 @@ interval = 0.1
     EXPECT_EQ(line_count(folder / "out/residuals.csv"), late ? 2 + 2 : 0);
     EXPECT_EQ(std::filesystem::exists(folder / "out/checkpoint_2.h5"), late);
   }
+  // Asked for where the run has ended.
+  const auto arguments = [](const char* option, const char* value) {
+    return std::vector<std::string>{"run", "case.toml", "--output", "ended", "--quiet", option, value};
+  };
+  ASSERT_EQ(run_curlew(folder.path(), arguments("--set", "output.fields=[\"velocity\"]")).status, 0);
+  const Outcome again = run_curlew(folder.path(), arguments("--restart", "ended"));
+  EXPECT_EQ(again.status, 2);
+  EXPECT_THAT(again.error,
+              testing::HasSubstr("case.toml:23: the field 'streamfunction' has no single value"));
 }
 
 class Loops : public testing::TestWithParam<Domain> {};
