@@ -175,7 +175,7 @@ std::size_t bytes_of(const FlowCase& settings, const Mesh& mesh, MemorySpace spa
   per_face += ((exact ? 0 : depth) + depth + (condenses ? depth : 1) + 1) * 3 * rounded_number;
   per_face += number;                                                           // projection
   if (!exact && stage_count(settings.flow.scheme) > 0) per_face += 4 * number;  // its solve in the norm of M
-  if (!exact && stage_count(settings.flow.scheme) == 0) {  // where it finds the pressure of the first steps
+  if (!exact && stage_count(settings.flow.scheme) == 0) {  // where it looks for its pressure
     per_cell += 5 * number;
     per_face += number + vector;
   }

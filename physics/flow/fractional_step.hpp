@@ -101,6 +101,9 @@ class FractionalStep : public IncompressibleFlow {
   std::int64_t steps_taken() const { return steps_; }
   /// Length of the present step over that of the last one; 0 in the first.
   Real step_ratio() const { return has_history() ? step_ / last_step_ : 0; }
+  /// Whether the present step may guess the pressure along the straight line through the last two: viscosity
+  /// turns forces in flat cells, and the guess then turns with the velocity, further in each step.
+  bool may_extrapolate_pressure() const;
 
   Executor executor_;
   const Mesh& mesh_;
@@ -142,9 +145,6 @@ class FractionalStep : public IncompressibleFlow {
   // The schemes (time_schemes.cpp): each fills next_ but for its convection.
   void take_step(Real step, FlowStepReport& report);
   void take_multistep(Real step, FlowStepReport& report);
-  /// Whether a multistep may guess the pressure along the straight line through the last two: viscosity turns
-  /// forces in flat cells, and the guess then turns with the velocity, further in each step.
-  bool may_extrapolate_pressure(Real step) const;
   void take_midpoint_step(Real step, FlowStepReport& report);
   void take_runge_kutta_step(Real step, FlowStepReport& report);
   /// What a unit uniform force along the mean flow adds to a step with these factors, and to M U = ... alone.

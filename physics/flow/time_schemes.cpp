@@ -149,10 +149,10 @@ void FractionalStep::take_step(Real step, FlowStepReport& report) {
   }
 }
 
-bool FractionalStep::may_extrapolate_pressure(Real step) const {
+bool FractionalStep::may_extrapolate_pressure() const {
   // Waves on rectangles 5 times as long as high and more grow where nu dt / h² is 0.9 or more
   // (docs/incompressible-flow.md).
-  return settings_.viscosity * step * inverse_square_of_flattest_ <= 0.5;
+  return settings_.viscosity * step_ * inverse_square_of_flattest_ <= 0.5;
 }
 
 void FractionalStep::take_multistep(Real step, FlowStepReport& report) {
@@ -182,7 +182,7 @@ void FractionalStep::take_multistep(Real step, FlowStepReport& report) {
   boundaries_.update(next_.inner_time);
   momentum_.add_outside_pressure(right_hand_side_);
   if (steps_with_pressure()) {
-    if (settings_.scheme != FlowScheme::Euler && may_extrapolate_pressure(step)) {
+    if (settings_.scheme != FlowScheme::Euler && may_extrapolate_pressure()) {
       extrapolate(&Level::pressure, next_.inner_time, next_.pressure);
     } else {
       copy(now_.pressure, next_.pressure);

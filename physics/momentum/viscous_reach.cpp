@@ -22,22 +22,27 @@ struct IsReachedOfFace {
   }
 };
 
-}  // namespace
+struct ReachOfFace {
+  View<Face, const float> mass, viscous;
+  View<Face, const FaceHold> hold;
+  CURLEW_HOST_DEVICE Real operator()(Id<Face> f) const {
+    return hold[f] == FaceHold::All ? 0 : static_cast<Real>(viscous[f]) / static_cast<Real>(mass[f]);
+  }
+};
 
-Real ViscousReach::faces_beyond(Real far) const {
-  const MomentumMatrices& m = matrices_;
-  return sum(m.executor(), m.mesh().domain().halo<Face>().owned(),
-             IsReachedOfFace{ratio_, far, m.mass_diagonal(), m.viscous_diagonal(), m.hold()});
-}
+}  // namespace
 
 bool ViscousReach::is_beyond(Real far) const {
   const MomentumMatrices& m = matrices_;
   const Range<Face> faces = m.mesh().domain().halo<Face>().owned();
-  return 2 * faces_beyond(far) > sum(m.executor(), faces, IsFreeOfFace{m.hold()});
+  const Real reached = sum(m.executor(), faces,
+                           IsReachedOfFace{ratio_, far, m.mass_diagonal(), m.viscous_diagonal(), m.hold()});
+  return 2 * reached > sum(m.executor(), faces, IsFreeOfFace{m.hold()});
 }
 
-bool ViscousReach::is_beyond_anywhere(Real far) const {
-  return faces_beyond(far) > 0;
+Real ViscousReach::largest(const MomentumMatrices& m) {
+  return maximum(m.executor(), m.mesh().domain().halo<Face>().owned(),
+                 ReachOfFace{m.mass_diagonal(), m.viscous_diagonal(), m.hold()});
 }
 
 }  // namespace curlew

@@ -14,12 +14,10 @@ class ViscousReach {
   /// Whether b k > far a m at most faces that are not held, m and k being diagonals of M and K. By all ranks
   /// together.
   bool is_beyond(Real far) const;
-  /// The same at any face.
-  bool is_beyond_anywhere(Real far) const;
+  /// The largest k / m of all faces that are not held [1/m2]; 0 where all are. By all ranks together.
+  static Real largest(const MomentumMatrices& matrices);
 
  private:
-  Real faces_beyond(Real far) const;
-
   const MomentumMatrices& matrices_;
   Real ratio_;
 };

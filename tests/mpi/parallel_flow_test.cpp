@@ -105,7 +105,7 @@ TEST(FlowOnRanks, has_the_bits_of_one_rank_where_viscosity_reaches_everywhere) {
     const Parted mesh = divided(raw);
     FlowSettings whole = channel(mesh.whole), part = channel(mesh.part);
     whole.viscosity = part.viscosity = 100;
-    expect_same_run<ClassicalFractionalStep>(mesh, whole, part, *swirl, 2);
+    expect_same_run<ClassicalFractionalStep>(mesh, whole, part, *swirl, 5);
   }
 }
 
