@@ -488,6 +488,7 @@ std::vector<std::string> FlowSimulation::warnings() {
   if (auto warning = warning_of_viscosity()) warnings.push_back(std::move(*warning));
   if (auto warning = warning_of_convection()) warnings.push_back(std::move(*warning));
   if (auto warning = warning_of_slowness()) warnings.push_back(std::move(*warning));
+  if (auto warning = warning_of_stagnation()) warnings.push_back(std::move(*warning));
   if (auto warning = warning_of_averages()) warnings.push_back(std::move(*warning));
   return warnings;
 }
@@ -531,6 +532,20 @@ std::optional<std::string> FlowSimulation::warning_of_slowness() {
       deciding_quantity(), 100 * share, settings_.time.tolerance * most / share / 10);
 }
 
+std::optional<std::string> FlowSimulation::warning_of_stagnation() {
+  constexpr int most_steps = 100;
+  const SteadyDetector& detector = deciding();
+  if (warned_of_stagnation_ || !settings_.time.steady || detector.steady() ||
+      detector.steps_without_fall() < most_steps || !(detector.rate() < largest_change_left_by_solves()))
+    return std::nullopt;
+  warned_of_stagnation_ = true;
+  return fmt::format(
+      "step {}: for {} steps the change of {} has not fallen, {:.2e} of its size per second (tolerance "
+      "{:.2e}); so much may be what the solves leave, and the run may never be found steady: lower tolerance "
+      "of [solver.*], or raise that of [time]",
+      steps(), most_steps, deciding_quantity(), detector.rate(), settings_.time.tolerance);
+}
+
 std::optional<std::string> FlowSimulation::warning_of_averages() {
   if (warned_of_averages_ || !finished()) return std::nullopt;
   std::vector<std::string> empty;
@@ -546,8 +561,8 @@ std::optional<std::string> FlowSimulation::warning_of_averages() {
 }
 
 Real FlowSimulation::largest_change_left_by_solves() const {
-  // Measured were up to 14 times as much as their tolerances say.
-  return 20 * change_left_by_solves(settings_, step_);
+  // Measured were up to 36 times as much as their tolerances say.
+  return 50 * change_left_by_solves(settings_, step_);
 }
 
 std::vector<FieldDescription> FlowSimulation::output_fields() const {

@@ -86,6 +86,8 @@ class FlowSimulation final : public Simulation {
   Real largest_change_left_by_solves() const;
   /// Of a flow that is steady by the tolerance alone.
   std::optional<std::string> warning_of_slowness();
+  /// Of a flow that changes no less for what its solves leave.
+  std::optional<std::string> warning_of_stagnation();
   std::optional<std::string> warning_of_averages();
 
   FlowCase settings_;
@@ -95,7 +97,7 @@ class FlowSimulation final : public Simulation {
   FlowStepReport report_;  // of the last step
   Real step_ = 0;          // its length [s]
   bool warned_of_viscosity_ = false, warned_of_convection_ = false, warned_of_slowness_ = false,
-       warned_of_averages_ = false;
+       warned_of_stagnation_ = false, warned_of_averages_ = false;
   std::vector<FlowAverage> averages_;
   mutable std::optional<CentroidVelocity> centroid_velocity_;  // once somebody sees the velocity
   std::optional<Field<Face, Vector3>> previous_velocity_;      // where a steady run watches it [m/s]

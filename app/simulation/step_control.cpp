@@ -71,6 +71,11 @@ bool StepControl::at_end(Real now) const {
 
 void SteadyDetector::observe(Real change, Real size, Real step) {
   rate_ = change == 0 ? 0 : change / (size * step);
+  ++steps_without_fall_;
+  if (rate_ < 0.9 * lowest_rate_) {
+    lowest_rate_ = rate_;
+    steps_without_fall_ = 0;
+  }
   const bool calm = rate_ < tolerance_;
   calm_steps_ = calm ? std::min(calm_steps_ + 1, calm_steps_wanted) : 0;
   calm_time_ = calm ? calm_time_ + step : 0;

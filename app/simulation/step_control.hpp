@@ -87,6 +87,8 @@ class SteadyDetector {
   bool has_moved() const { return has_moved_ != 0; }
   /// Last relative change per time [1/s]; infinite before there is one.
   Real rate() const { return rate_; }
+  /// Steps since it was a tenth lower than ever before, of those that were observed here.
+  int steps_without_fall() const { return steps_without_fall_; }
 
   /// What observe() and steady() know of the past.
   std::map<std::string, Real> state() const;
@@ -99,8 +101,10 @@ class SteadyDetector {
 
   Real tolerance_;
   Real rate_ = std::numeric_limits<Real>::infinity(), calm_steps_ = 0, has_moved_ = 0;
-  Real time_ = 0, calm_time_ = 0;         // [s]
-  Real previous_ = 0, has_previous_ = 0;  // of a quantity that is one number
+  Real time_ = 0, calm_time_ = 0;                             // [s]
+  Real previous_ = 0, has_previous_ = 0;                      // of a quantity that is one number
+  Real lowest_rate_ = std::numeric_limits<Real>::infinity();  // [1/s]
+  int steps_without_fall_ = 0;
 };
 
 }  // namespace curlew

@@ -342,6 +342,39 @@ TEST_F(FlowRun, warns_where_the_flow_is_slow_rather_than_steady) {
                                           HasSubstr("a smaller tolerance, 2e-08 1/s")));
 }
 
+/// Solves to 1e-8 leave changes of 1e-6 1/s at least in steps of 0.01 s.
+TEST_F(FlowRun, warns_once_where_what_its_solves_leave_keeps_it_from_being_steady) {
+  settings.flow.convection = ConvectionScheme::None;
+  settings.time.steady = true;
+  settings.time.step = 0.01;
+  settings.time.tolerance = 2e-6;
+  settings.flow.momentum.relative_tolerance = settings.flow.pressure.relative_tolerance = 1e-8;
+  settings.time.max_steps = 250;
+  const auto steps_with_warnings = [&](std::function<Real(Real)> of_time) {
+    speed = std::move(of_time);
+    const auto run = simulation();
+    run->start();
+    std::vector<std::int64_t> steps;
+    while (!run->finished()) {
+      run->advance();
+      for (const std::string& warning : run->warnings()) {
+        EXPECT_THAT(warning, testing::AllOf(HasSubstr("the change of velocity has not fallen"),
+                                            HasSubstr("(tolerance 2.00e-06)"),
+                                            HasSubstr("may never be found steady")));
+        steps.push_back(run->steps());
+      }
+    }
+    return steps;
+  };
+  EXPECT_THAT(steps_with_warnings([](Real time) { return 1 + 1e-7 * std::sin(1e4 * time); }),
+              testing::ElementsAre(testing::AllOf(testing::Ge(100), testing::Le(140))));
+  EXPECT_THAT(steps_with_warnings([](Real time) { return 1 + 1e-5 * std::exp(-time); }), testing::IsEmpty())
+      << "it still falls";
+  EXPECT_THAT(steps_with_warnings([](Real time) { return 1 + 1e-3 * std::sin(1e4 * time); }),
+              testing::IsEmpty())
+      << "it is too much for solves";
+}
+
 TEST_F(FlowRun, that_is_not_steady_says_the_same_after_a_restart) {
   settings.time.steady = true;
   settings.time.max_steps = 3;
