@@ -323,7 +323,9 @@ void check_values(const FlowCase& settings, const Mesh& mesh) {
   if (settings.initial_velocity)
     average_on_faces(mesh, mesh.topology().faces(), *settings.initial_velocity, settings.time.start);
   if (settings.flow.body_force) average_on_cells(mesh, *settings.flow.body_force, settings.time.start);
-  FlowBoundaries(Executor::serial(), mesh, flow_settings(settings, mesh)).update(settings.time.start);
+  FlowBoundaries boundaries(Executor::serial(), mesh, flow_settings(settings, mesh));
+  boundaries.update(settings.time.start);
+  boundaries.update(settings.time.start + settings.time.step);  // or 0, where the Courant number sets it
 }
 
 }  // namespace

@@ -113,7 +113,7 @@ std::vector<Real> FlowBoundaries::of_closed_part(Index part, const std::vector<R
   return chosen;
 }
 
-void FlowBoundaries::balance_closed_parts(Given& given) const {
+void FlowBoundaries::balance_closed_parts(Given& given, Real time) const {
   auto& [flux, velocity, pressure] = given;
   const char* unit = mesh_.topology().dimension() == 2 ? "m2/s" : "m3/s";
   std::vector<Real> net, total, magnitude, speed;
@@ -142,10 +142,11 @@ void FlowBoundaries::balance_closed_parts(Given& given) const {
       most = std::max(most, passes);
     }
     throw NetFlowError(
-        fmt::format("{:.6g} {} {} a closed part of the domain through its boundary, most through the patch "
+        fmt::format("{:.6g} {} {} a closed part of the domain through its boundary{}, most through the patch "
                     "\"{}\" (the sum of all flow in and out is {:.6g} {}): make inflow and outflow equal, or "
                     "give one patch the type \"outlet\"",
-                    std::abs(left), unit, left < 0 ? "enter" : "leave", patch, all, unit),
+                    std::abs(left), unit, left < 0 ? "enter" : "leave",
+                    depend_on_time() ? fmt::format(" at t = {:.6g} s", time) : "", patch, all, unit),
         patch);
   }
   for (std::size_t b = 0; b < flux.size(); ++b) {
@@ -247,7 +248,7 @@ Real FlowBoundaries::courant_rate_at(Real time) const {
 }
 
 void FlowBoundaries::update(Real time) {
-  if (evaluate(time)) take_effect();
+  if (evaluate(time)) take_effect(time);
 }
 
 void FlowBoundaries::update_to_mean(Real time, Real other_time) {
@@ -259,12 +260,12 @@ void FlowBoundaries::update_to_mean(Real time, Real other_time) {
     given_.velocity[b] = (first.velocity[b] + given_.velocity[b]) / 2;
     given_.pressure[b] = (first.pressure[b] + given_.pressure[b]) / 2;
   }
-  take_effect();
+  take_effect(other_time);
 }
 
-void FlowBoundaries::take_effect() {
+void FlowBoundaries::take_effect(Real time) {
   balanced_ = given_;
-  balance_closed_parts(balanced_);
+  balance_closed_parts(balanced_, time);
   outside_pressure_.copy_from_host(balanced_.pressure);
   fresh_ = true;
   send();

@@ -73,14 +73,14 @@ class FlowBoundaries {
   bool evaluate(Real time);
   void evaluate(std::size_t patch, Real time, Given& given) const;
   /// Makes what has been evaluated what the boundary gives.
-  void take_effect();
+  void take_effect(Real time);
   void find_closed_parts();
   Index closed_part_of(std::size_t boundary_face) const;
   /// The values of a closed part's boundary faces.
   std::vector<Real> of_closed_part(Index part, const std::vector<Real>& values) const;
   std::optional<std::size_t> largest_in_closed_part(Index part, const std::vector<Real>& flux) const;
   void send();
-  void balance_closed_parts(Given& given) const;
+  void balance_closed_parts(Given& given, Real time) const;
 
   Executor executor_;
   const Mesh& mesh_;

@@ -84,6 +84,21 @@ TEST(Check, names_the_wall_that_fluid_passes) {
                                     line_of(folder / "case.toml", "[boundary.top]"))));
 }
 
+TEST(Check, finds_what_only_the_values_of_the_first_step_show) {
+  const FlowFolder folder;
+  folder.edit("[boundary.left]\ntype = \"wall\"", "[boundary.left]\ntype = \"inlet\"\nflow_rate = \"3*t\"");
+  for (const char* command : {"check", "run"}) {
+    const Outcome outcome = run_curlew(folder.path(), {command, "case.toml"});
+    EXPECT_EQ(outcome.status, 2);
+    EXPECT_THAT(outcome.error, HasSubstr("a closed part of the domain through its boundary at t = "));
+  }
+  const Outcome outcome = run_curlew(folder.path(), {"check", "case.toml"});
+  EXPECT_THAT(outcome.error, HasSubstr(fmt::format(
+                                 "error: case.toml:{}: 0.03 m2/s enter a closed part of the domain through "
+                                 "its boundary at t = 0.01 s, most",
+                                 line_of(folder / "case.toml", "[boundary.left]"))));
+}
+
 TEST(Check, evaluates_what_a_run_starts_from) {
   const FlowFolder folder;
   for (const char* command : {"check", "run"}) {
