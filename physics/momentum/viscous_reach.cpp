@@ -25,8 +25,14 @@ struct IsReachedOfFace {
 struct ReachOfFace {
   View<Face, const float> mass, viscous;
   View<Face, const FaceHold> hold;
+  View<Face, const Vector3> area;
+  View<Face, const Real> inverse_star;
   CURLEW_HOST_DEVICE Real operator()(Id<Face> f) const {
-    return hold[f] == FaceHold::All ? 0 : static_cast<Real>(viscous[f]) / static_cast<Real>(mass[f]);
+    if (hold[f] == FaceHold::All) return 0;
+    Real least = static_cast<Real>(mass[f]);
+    if (const Real of_star = 2 * dot(area[f], area[f]); of_star < least * inverse_star[f])
+      least = of_star / inverse_star[f];
+    return static_cast<Real>(viscous[f]) / least;
   }
 };
 
@@ -40,9 +46,10 @@ bool ViscousReach::is_beyond(Real far) const {
   return 2 * reached > sum(m.executor(), faces, IsFreeOfFace{m.hold()});
 }
 
-Real ViscousReach::largest(const MomentumMatrices& m) {
-  return maximum(m.executor(), m.mesh().domain().halo<Face>().owned(),
-                 ReachOfFace{m.mass_diagonal(), m.viscous_diagonal(), m.hold()});
+Real ViscousReach::largest(const MomentumMatrices& m, const Field<Face>& inverse_star) {
+  return maximum(
+      m.executor(), m.mesh().domain().halo<Face>().owned(),
+      ReachOfFace{m.mass_diagonal(), m.viscous_diagonal(), m.hold(), m.area(), inverse_star.view()});
 }
 
 }  // namespace curlew

@@ -14,8 +14,10 @@ class ViscousReach {
   /// Whether b k > far a m at most faces that are not held, m and k being diagonals of M and K. By all ranks
   /// together.
   bool is_beyond(Real far) const;
-  /// The largest k / m of all faces that are not held [1/m2]; 0 where all are. By all ranks together.
-  static Real largest(const MomentumMatrices& matrices);
+  /// The largest k / m of all faces that are not held [1/m2]; 0 where all are. On flat simplices m, which is
+  /// of their fluxes, is as much too large for their velocities as they are longer than high; so it is twice
+  /// that of the diagonal star S at most. `inverse_star`: 1/S, 0 where there is none. By all ranks together.
+  static Real largest(const MomentumMatrices& matrices, const Field<Face>& inverse_star);
 
  private:
   const MomentumMatrices& matrices_;

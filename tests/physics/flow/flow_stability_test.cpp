@@ -162,7 +162,7 @@ TEST(FlowStability,
 
 /// Where steps do not look for their pressure friction is off by 54 and 7 % of its largest value here.
 TEST(FlowStability, inlets_that_pulse_have_the_friction_of_the_exact_method) {
-  for (const CellType type : {CellType::Quadrilateral, CellType::Prism}) {
+  for (const CellType type : {CellType::Quadrilateral, CellType::Triangle, CellType::Prism}) {
     const bool plane = is_planar(type);
     const Mesh mesh(plane ? make_box(type, {6, 16, 0}, {15, 1, 0}) : make_box(type, {6, 2, 8}, {8, 1, 1}));
     FlowSettings settings = settings_with(mesh, Symmetry{});
