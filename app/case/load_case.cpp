@@ -324,8 +324,11 @@ void check_values(const FlowCase& settings, const Mesh& mesh) {
     average_on_faces(mesh, mesh.topology().faces(), *settings.initial_velocity, settings.time.start);
   if (settings.flow.body_force) average_on_cells(mesh, *settings.flow.body_force, settings.time.start);
   FlowBoundaries boundaries(Executor::serial(), mesh, flow_settings(settings, mesh));
-  boundaries.update(settings.time.start);
-  boundaries.update(settings.time.start + settings.time.step);  // or 0, where the Courant number sets it
+  const FlowTimeSettings& time = settings.time;
+  boundaries.update(time.start);
+  // At the first step's end, too; where the Courant number sets it, that is not known.
+  const Real end = time.start + time.step;
+  boundaries.update(time.steady ? end : std::min(end, time.end));
 }
 
 }  // namespace

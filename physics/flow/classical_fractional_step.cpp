@@ -82,10 +82,10 @@ void ClassicalFractionalStep::find_pressure(Real a, Real b, DualCochain<Face>& r
   const Real least =
       std::max(thoroughly ? 0 : least_of_step,
                100 * std::max(settings_.momentum.relative_tolerance, settings_.pressure.relative_tolerance));
-  auto& [right_hand_side, whole_force, start, pressure, direction, change, missing] = *search_;
-  copy(start, pressure);
+  auto& [right_hand_side, whole_force, start, found, direction, change, missing] = *search_;
+  copy(start, found);
   copy(projection_.missing_outflow(), missing);
-  set_linear_combination(-1, pressure, 1, level.pressure, change);
+  set_linear_combination(-1, found, 1, level.pressure, change);
   copy(change, direction);
   const auto is_seen = [&] {
     return std::sqrt(inner_product(missing, missing)) > least * projection_.scale_of_outflow();
@@ -100,24 +100,24 @@ void ClassicalFractionalStep::find_pressure(Real a, Real b, DualCochain<Face>& r
   Real energy = first;
   for (int iteration = 0; iteration < most_iterations && energy > share_of_energy * first && is_seen();
        ++iteration) {
-    set_linear_combination(1, pressure, 1, direction, level.pressure);
+    set_linear_combination(1, found, 1, direction, level.pressure);
     solve_again();
     const PrimalCochain<Cell>& there = projection_.missing_outflow();
     const Real curvature = inner_product(direction, missing) - inner_product(direction, there);
     if (!(curvature > 0)) break;
-    linear_combination(-1, pressure, 1, level.pressure);
+    linear_combination(-1, found, 1, level.pressure);
     linear_combination(-1, direction, 1, level.pressure);  // the change that it makes of the direction's end
     const Real length = energy / curvature;
-    linear_combination(length, direction, 1, pressure);
+    linear_combination(length, direction, 1, found);
     linear_combination(length, there, 1 - length, missing);
     linear_combination(length, level.pressure, 1 - length, change);
     const Real before = std::exchange(energy, inner_product(change, missing));
     linear_combination(1, change, energy / before, direction);
   }
-  copy(pressure, level.pressure);
+  copy(found, level.pressure);
   solve_again();
   // What solves leave may have led astray where there was little to find.
-  set_linear_combination(-1, pressure, 1, level.pressure, change);
+  set_linear_combination(-1, found, 1, level.pressure, change);
   if (inner_product(change, projection_.missing_outflow()) <= first) return;
   copy(start, level.pressure);
   solve_again();

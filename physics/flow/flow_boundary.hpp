@@ -72,7 +72,7 @@ class FlowBoundaries {
   /// Evaluates what patches give, of those that change in time at least; whether there were any.
   bool evaluate(Real time);
   void evaluate(std::size_t patch, Real time, Given& given) const;
-  /// Makes what has been evaluated what the boundary gives.
+  /// Makes what has been evaluated what the boundary gives. `time` [s]: what errors tell of.
   void take_effect(Real time);
   void find_closed_parts();
   Index closed_part_of(std::size_t boundary_face) const;

@@ -160,7 +160,7 @@ TEST(FlowStability,
   }
 }
 
-/// Where steps do not look for their pressure friction is off by 54 and 7 % of its largest value here.
+/// Where steps do not look for their pressure friction is off by 54, 1 and 7 % of its largest value here.
 TEST(FlowStability, inlets_that_pulse_have_the_friction_of_the_exact_method) {
   for (const CellType type : {CellType::Quadrilateral, CellType::Triangle, CellType::Prism}) {
     const bool plane = is_planar(type);
