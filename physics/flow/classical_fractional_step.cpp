@@ -24,8 +24,9 @@ constexpr Real reaching = 10;
 /// fifth friction on thin cells at walls still shows more than the pressure does.
 constexpr Real share_left_of_step = 0.0025;
 
-/// The divergence of velocities, as a share of all flow, from which on it looks.
-constexpr Real least_of_step = 1e-5;
+/// The divergence of velocities, as a share of all flow, from which on it looks, and the most that it leaves:
+/// where a wall stops at once the pressure is off by thousands of times what it should be.
+constexpr Real least_of_step = 1e-5, most_left_of_step = 1e-3;
 
 /// The first steps have a pressure to find that may be thousands of times what it should be: from one of
 /// Euler's to the first of second order the velocity changes at once once more, and the one after that makes
@@ -87,18 +88,20 @@ void ClassicalFractionalStep::find_pressure(Real a, Real b, DualCochain<Face>& r
   copy(projection_.missing_outflow(), missing);
   set_linear_combination(-1, found, 1, level.pressure, change);
   copy(change, direction);
-  const auto is_seen = [&] {
-    return std::sqrt(inner_product(missing, missing)) > least * projection_.scale_of_outflow();
+  const auto share_missing = [&] {
+    return std::sqrt(inner_product(missing, missing)) / projection_.scale_of_outflow();
   };
   const Real first = inner_product(change, missing);
-  if (!is_seen() || !(first > 0)) return;
+  Real left = share_missing();
+  if (!(left > least) || !(first > 0)) return;
   const auto solve_again = [&] {
     copy(right_hand_side, r);
     if (force != nullptr) copy(*whole_force, *force);
     solve_once(a, b, r, force, level, SolveOf::Again, report);
   };
   Real energy = first;
-  for (int iteration = 0; iteration < most_iterations && energy > share_of_energy * first && is_seen();
+  for (int iteration = 0; iteration < most_iterations && left > least &&
+                          (energy > share_of_energy * first || left > most_left_of_step);
        ++iteration) {
     set_linear_combination(1, found, 1, direction, level.pressure);
     solve_again();
@@ -113,6 +116,7 @@ void ClassicalFractionalStep::find_pressure(Real a, Real b, DualCochain<Face>& r
     linear_combination(length, level.pressure, 1 - length, change);
     const Real before = std::exchange(energy, inner_product(change, missing));
     linear_combination(1, change, energy / before, direction);
+    left = share_missing();
   }
   copy(found, level.pressure);
   solve_again();
