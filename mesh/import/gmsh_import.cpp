@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <fstream>
 #include <map>
 #include <numbers>
@@ -116,6 +117,29 @@ void require_known_vtk_version(const std::filesystem::path& file) {
     fail_to_import(file, fmt::format("this is a VTK file of version {}; versions up to 4.2 are read. Save it "
                                      "as legacy VTK of version 4.2, or as .msh",
                                      version));
+}
+
+/// Fails for a file of a format whose last line is always the same where it is another: Gmsh reads as much as
+/// is there of one that is cut off.
+void require_last_line(const std::filesystem::path& file) {
+  static const std::map<std::string, std::string> last_lines = {
+      {".bdf", "ENDDATA"}, {".nas", "ENDDATA"}, {".mesh", "End"}, {".unv", "-1"}};
+  const auto found = last_lines.find(lower(file.extension().string()));
+  if (found == last_lines.end()) return;
+  constexpr std::uintmax_t enough = 4096;
+  const std::uintmax_t size = std::filesystem::file_size(file);
+  std::ifstream in(file);
+  in.seekg(static_cast<std::streamoff>(size - std::min(size, enough)));
+  std::string last;
+  for (std::string line, word; std::getline(in, line);) {
+    const bool is_comment = line.starts_with('$') || line.starts_with('#');
+    if (std::istringstream(line) >> word && !is_comment) last = word;
+  }
+  if (lower(last) != lower(found->second))
+    fail_to_import(
+        file, fmt::format("its last line is not {}, as in every whole file of this format: it is cut off. "
+                          "Write the mesh again, or check that its copy is complete",
+                          found->second));
 }
 
 /// Turns the open surface model of an STL file into a closed volume.
@@ -256,6 +280,7 @@ RawMesh import_mesh(const std::filesystem::path& file, const GmshImportOptions& 
   if (kind == FileKind::Msh) require_known_msh_version(file);
   if (kind == FileKind::Script) require_whole_last_line(file);
   if (lower(file.extension().string()) == ".vtk") require_known_vtk_version(file);
+  if (kind == FileKind::OtherMesh) require_last_line(file);
 
   PhysicalNames names = kind == FileKind::Msh ? physical_names(file) : PhysicalNames();
 

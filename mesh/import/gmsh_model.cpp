@@ -125,6 +125,7 @@ Groups read_groups(const std::filesystem::path& file, int dimension, bool entiti
   }
   gmsh::model::getPhysicalGroups(tags, dimension);
   for (const auto& [_, tag] : tags) {
+    if (tag == 0) continue;  // so .unv files say that an element is in none
     const Index group = add(tag);
     std::vector<int> entities;
     gmsh::model::getEntitiesForPhysicalGroup(dimension, tag, entities);

@@ -89,7 +89,8 @@ TEST_F(GmshImport, every_bad_mesh_gets_its_message) {
       {"mesh.vtk", "hello\n", "Gmsh reports"},
       {"mesh.vtk", "# vtk DataFile Version 5.1\nvtk output\nBINARY\nDATASET UNSTRUCTURED_GRID\n",
        "version 5.1; versions up to 4.2"},
-      {"mesh.unv", "hello\n", "it has no cells"},
+      {"mesh.unv", "hello\n", "its last line is not -1"},
+      {"empty.unv", "    -1\n  2411\n    -1\n", "it has no cells"},
       {"solid.stl", "hello\n", "it has no triangles"},
       {"open.stl",
        "solid s\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 1 "

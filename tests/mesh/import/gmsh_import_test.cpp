@@ -364,7 +364,23 @@ TEST_F(GmshImport, reads_meshes_of_other_formats) {
     EXPECT_EQ(mesh.nodes.size(), meshed.nodes.size());
     EXPECT_EQ(mesh.cell_types, meshed.cell_types);
     EXPECT_NO_THROW(Mesh{mesh});
+    if (extension == "vtk") continue;  // which tells how many of each there are
+    // Half of the file lacks cells, and what is left without the last line is whole but for that.
+    const std::string whole = read(folder_ / ("box." + extension));
+    for (const std::size_t length : {whole.size() / 2, whole.find_last_not_of(" \n") - 1})
+      EXPECT_THAT(import_error(write("cut." + extension, whole.substr(0, length))),
+                  HasSubstr("it is cut off"));
   }
+}
+
+TEST_F(GmshImport, what_is_in_no_group_of_a_unv_file_is_unnamed) {
+  const auto geometry = write("box.geo", box_script);
+  save(folder_ / "box.unv", 4.1, false, [&] {
+    gmsh::open(geometry.string());
+    gmsh::option::setNumber("Mesh.SaveAll", 1);
+    gmsh::model::mesh::generate(3);
+  });
+  EXPECT_THAT(patches_of(import_mesh(folder_ / "box.unv")), UnorderedElementsAre("floor", "unnamed"));
 }
 
 TEST_F(GmshImport, meshes_a_script_at_the_asked_size_the_same_each_time) {
