@@ -281,8 +281,8 @@ class Run {
     summary_.status = done ? RunStatus::Done : RunStatus::Stopped;
     if (asked.out_of_time && !done) {
       const std::string reason =
-          fmt::format("[time] wall_limit of {} is over; the last checkpoint is of step {}",
-                      format_duration(*simulation_.wall_limit()), simulation_.steps());
+          fmt::format("[time] wall_limit of {} s is over; the last checkpoint is of step {}",
+                      *simulation_.wall_limit(), simulation_.steps());
       if (summary_.reason.empty()) summary_.reason = reason;
       progress_.note(reason);
     }

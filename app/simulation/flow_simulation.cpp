@@ -364,7 +364,9 @@ std::vector<std::string> FlowSimulation::resume(const Checkpoint& checkpoint, co
 }
 
 bool FlowSimulation::finished() const {
-  if (settings_.time.steady) return deciding().steady() || steps() >= settings_.time.max_steps;
+  if (settings_.time.steady)
+    return deciding().steady() || steps() >= settings_.time.max_steps ||
+           has_stagnated(SteadyDetector::most_steps_without_fall);
   return control_.at_end(time());
 }
 
@@ -505,12 +507,14 @@ std::optional<std::string> FlowSimulation::warning_of_viscosity() {
 }
 
 std::optional<std::string> FlowSimulation::warning_of_convection() {
-  // Driven cavities of squares blew up from somewhere between 1.4 and 2 on, of triangles later.
-  constexpr Real most = 2;
-  if (warned_of_convection_ || report_.courant <= most || settings_.flow.convection == ConvectionScheme::None)
-    return std::nullopt;
-  const Real rate = flow_->convection_rate();
-  if (step_ * rate <= most) return std::nullopt;
+  // Driven cavities of squares blew up from somewhere between 1.4 and 2 on, of triangles later. A fluid that
+  // slips along walls at the start is soon slower there.
+  constexpr Real most = 2, most_at_once = 4;
+  constexpr int steps_of_start = 10;
+  if (warned_of_convection_ || settings_.flow.convection == ConvectionScheme::None) return std::nullopt;
+  const Real rate = report_.courant > most ? flow_->convection_rate() : 0;
+  steps_too_long_ = step_ * rate > most ? steps_too_long_ + 1 : 0;
+  if (steps_too_long_ < steps_of_start && step_ * rate <= most_at_once) return std::nullopt;
   warned_of_convection_ = true;
   return fmt::format(
       "step {}, {:.3g} s with a Courant number of {:.3g}, is too long for convection, which is explicit: the "
@@ -534,16 +538,15 @@ std::optional<std::string> FlowSimulation::warning_of_slowness() {
 
 std::optional<std::string> FlowSimulation::warning_of_stagnation() {
   constexpr int most_steps = 100;
-  const SteadyDetector& detector = deciding();
-  if (warned_of_stagnation_ || !settings_.time.steady || detector.steady() ||
-      detector.steps_without_fall() < most_steps || !(detector.rate() < largest_change_left_by_solves()))
-    return std::nullopt;
+  if (warned_of_stagnation_ || !settings_.time.steady || !has_stagnated(most_steps)) return std::nullopt;
   warned_of_stagnation_ = true;
   return fmt::format(
       "step {}: for {} steps the change of {} has not fallen, {:.2e} of its size per second (tolerance "
-      "{:.2e}); so much may be what the solves leave, and the run may never be found steady: lower tolerance "
-      "of [solver.*], or raise that of [time]",
-      steps(), most_steps, deciding_quantity(), detector.rate(), settings_.time.tolerance);
+      "{:.2e}); so much may be what the solves leave, and where that goes on for {} steps the run ends: "
+      "lower "
+      "tolerance of [solver.*], or raise that of [time]",
+      steps(), most_steps, deciding_quantity(), deciding().rate(), settings_.time.tolerance,
+      SteadyDetector::most_steps_without_fall);
 }
 
 std::optional<std::string> FlowSimulation::warning_of_averages() {
@@ -558,6 +561,12 @@ std::optional<std::string> FlowSimulation::warning_of_averages() {
   return fmt::format("no step began after the start of {}: {} no number; let {} start earlier",
                      fmt::join(empty, " and "), empty.size() == 1 ? "this average is" : "these averages are",
                      empty.size() == 1 ? "it" : "them");
+}
+
+bool FlowSimulation::has_stagnated(int steps) const {
+  const SteadyDetector& detector = deciding();
+  return !detector.steady() && detector.steps_without_fall() >= steps &&
+         detector.rate() < largest_change_left_by_solves();
 }
 
 Real FlowSimulation::largest_change_left_by_solves() const {
@@ -586,12 +595,17 @@ std::string FlowSimulation::conclusion() const {
   const SteadyDetector& detector = deciding();
   const std::string change =
       std::isfinite(detector.rate())
-          ? fmt::format(": {} changes by {:.2e} of its size per second (tolerance {:.2e})",
-                        deciding_quantity(), detector.rate(), time.tolerance)
+          ? fmt::format(": {} changes by {:.2e} of its size per second (tolerance {:.2e}{})",
+                        deciding_quantity(), detector.rate(), time.tolerance,
+                        detector.steady() ? "" : " for ten steps")
           : "";
   if (detector.steady()) return fmt::format("steady after {} steps{}", steps(), change);
   const bool left_by_solves = detector.rate() < largest_change_left_by_solves();
-  return fmt::format("not steady after the {} steps of [time] max_steps{}{}", steps(), change,
+  const std::string when = steps() < time.max_steps
+                               ? fmt::format("not steady, nor steadier for {} of {} steps",
+                                             SteadyDetector::most_steps_without_fall, steps())
+                               : fmt::format("not steady after the {} steps of [time] max_steps", steps());
+  return fmt::format("{}{}{}", when, change,
                      left_by_solves
                          ? "; so much may be what the solves leave: lower tolerance of [solver.*], or "
                            "raise that of [time]"

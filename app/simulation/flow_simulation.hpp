@@ -84,6 +84,8 @@ class FlowSimulation final : public Simulation {
   std::optional<std::string> warning_of_convection();
   /// What of a change per time solves may leave at most [1/s].
   Real largest_change_left_by_solves() const;
+  /// Whether what decides has not become steadier for so many steps, by what solves may leave.
+  bool has_stagnated(int steps) const;
   /// Of a flow that is steady by the tolerance alone.
   std::optional<std::string> warning_of_slowness();
   /// Of a flow that changes no less for what its solves leave.
@@ -98,6 +100,7 @@ class FlowSimulation final : public Simulation {
   Real step_ = 0;          // its length [s]
   bool warned_of_viscosity_ = false, warned_of_convection_ = false, warned_of_slowness_ = false,
        warned_of_stagnation_ = false, warned_of_averages_ = false;
+  int steps_too_long_ = 0;  // for convection, one after the other
   std::vector<FlowAverage> averages_;
   mutable std::optional<CentroidVelocity> centroid_velocity_;  // once somebody sees the velocity
   std::optional<Field<Face, Vector3>> previous_velocity_;      // where a steady run watches it [m/s]

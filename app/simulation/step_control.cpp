@@ -14,14 +14,23 @@ namespace curlew {
 namespace {
 
 constexpr Real largest_growth = 1.2;
-// A remainder of the run shorter than this share of a step is round-off.
-constexpr Real round_off_of_even_steps = 1e-6;
+
+/// By how much times between these two may be off for rounding [s].
+Real rounding_of_times(Real start, Real end) {
+  return 2 * std::numeric_limits<Real>::epsilon() * std::max(std::abs(start), std::abs(end));
+}
+
+/// The remainder of a run of such steps that is round-off [s]; late times are rounded by more than a
+/// millionth of a short step.
+Real round_off_of_even_steps(Real start, Real end, Real step) {
+  return std::max(1e-6 * step, rounding_of_times(start, end));
+}
 
 }  // namespace
 
 std::int64_t EvenSteps::last() const {
-  return origin_.step + static_cast<std::int64_t>(
-                            std::ceil((time_.end - origin_.time) / time_.step - round_off_of_even_steps));
+  return origin_.step +
+         static_cast<std::int64_t>(std::ceil((time_.end - origin_.time - round_off()) / time_.step));
 }
 
 Real EvenSteps::time_of(std::int64_t step) const {
@@ -32,12 +41,16 @@ Real EvenSteps::time_of(std::int64_t step) const {
 Real EvenSteps::length_of(std::int64_t step) const {
   if (step < last()) return time_.step;
   const Real left = time_.end - time_of(step - 1);
-  return std::abs(left - time_.step) <= round_off_of_even_steps * time_.step ? time_.step : left;
+  return std::abs(left - time_.step) <= round_off() ? time_.step : left;
 }
 
 void EvenSteps::resume(const Moment& origin, const Moment& now) {
   origin_ = origin;
-  if (std::abs(time_of(now.step) - now.time) > round_off_of_even_steps * time_.step) origin_ = now;
+  if (std::abs(time_of(now.step) - now.time) > round_off()) origin_ = now;
+}
+
+Real EvenSteps::round_off() const {
+  return round_off_of_even_steps(origin_.time, time_.end, time_.step);
 }
 
 StepControl::Step StepControl::next(Real now, Real courant_rate, Real longest) {
@@ -51,22 +64,23 @@ StepControl::Step StepControl::next(Real now, Real courant_rate, Real longest) {
   }
   REQUIRE(step > 0 && std::isfinite(step), "no limit to the time step");
   last_ = step;
+  const Real close = round_off_of_even_steps(time_.start, now, step);
   if (!time_.steady) {
     const Real left = time_.end - now;
-    if (std::abs(left - step) <= round_off_of_even_steps * step) return {step, time_.end};
+    if (std::abs(left - step) <= close) return {step, time_.end};
     if (left < (1 + round_off) * step) return {left, time_.end};
     if (left < (2 - round_off) * step) return {left / 2, now + left / 2};
   }
   const Real end = now + step;
   if (!time_.courant) {
     const Real multiple = time_.start + std::round((end - time_.start) / step) * step;
-    if (std::abs(multiple - end) <= round_off_of_even_steps * step) return {step, multiple};
+    if (std::abs(multiple - end) <= close) return {step, multiple};
   }
   return {step, end};
 }
 
 bool StepControl::at_end(Real now) const {
-  return !time_.steady && time_.end - now <= round_off * last_;
+  return !time_.steady && time_.end - now <= std::max(round_off * last_, rounding_of_times(time_.start, now));
 }
 
 void SteadyDetector::observe(Real change, Real size, Real step) {
@@ -95,9 +109,15 @@ bool SteadyDetector::steady() const {
 }
 
 std::map<std::string, Real> SteadyDetector::state() const {
-  return {
-      {"rate", rate_},           {"calm_steps", calm_steps_}, {"calm_time", calm_time_},      {"time", time_},
-      {"has_moved", has_moved_}, {"previous", previous_},     {"has_previous", has_previous_}};
+  return {{"rate", rate_},
+          {"calm_steps", calm_steps_},
+          {"calm_time", calm_time_},
+          {"time", time_},
+          {"has_moved", has_moved_},
+          {"previous", previous_},
+          {"has_previous", has_previous_},
+          {"lowest_rate", lowest_rate_},
+          {"steps_without_fall", steps_without_fall_}};
 }
 
 void SteadyDetector::resume(const std::map<std::string, Real>& state) {
@@ -116,6 +136,10 @@ void SteadyDetector::resume(const std::map<std::string, Real>& state) {
   has_moved_ = number("has_moved");
   previous_ = number("previous");
   has_previous_ = number("has_previous");
+  if (!state.contains("lowest_rate")) return;  // a state without them has them from here on
+  lowest_rate_ = number("lowest_rate");
+  const Real steps = number("steps_without_fall");
+  steps_without_fall_ = steps < most_steps_without_fall ? steps : most_steps_without_fall - calm_steps_wanted;
 }
 
 }  // namespace curlew

@@ -34,6 +34,8 @@ class EvenSteps {
   void resume(const Moment& origin, const Moment& now);
 
  private:
+  Real round_off() const;
+
   TimeSettings time_;
   Moment origin_;
 };
@@ -87,13 +89,15 @@ class SteadyDetector {
   bool has_moved() const { return has_moved_ != 0; }
   /// Last relative change per time [1/s]; infinite before there is one.
   Real rate() const { return rate_; }
-  /// Steps since it was a tenth lower than ever before, of those that were observed here.
-  int steps_without_fall() const { return steps_without_fall_; }
+  /// Steps since it was a tenth lower than ever before.
+  int steps_without_fall() const { return static_cast<int>(steps_without_fall_); }
+  /// After so many of them it is not likely to fall any more.
+  static constexpr int most_steps_without_fall = 1000;
 
   /// What observe() and steady() know of the past.
   std::map<std::string, Real> state() const;
-  /// Whether what was steady still is, with another lid or viscosity perhaps, takes a step to tell. Throws
-  /// InputError for a state that lacks something.
+  /// Whether what was steady, or fell no more, still is and does, with another lid or viscosity perhaps,
+  /// takes some steps to tell. Throws InputError for a state that lacks something.
   void resume(const std::map<std::string, Real>& state);
 
  private:
@@ -104,7 +108,7 @@ class SteadyDetector {
   Real time_ = 0, calm_time_ = 0;                             // [s]
   Real previous_ = 0, has_previous_ = 0;                      // of a quantity that is one number
   Real lowest_rate_ = std::numeric_limits<Real>::infinity();  // [1/s]
-  int steps_without_fall_ = 0;
+  Real steps_without_fall_ = 0;
 };
 
 }  // namespace curlew

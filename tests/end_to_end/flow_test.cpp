@@ -93,6 +93,18 @@ TEST(FlowRun, warns_once_of_steps_too_long_for_convection_before_it_blows_up) {
               ContainsRegex("\n5,20,4,[2-9]"));  // the Courant number
 }
 
+TEST(FlowRun, warns_of_steps_somewhat_too_long_for_convection_once_the_start_is_over) {
+  const FlowFolder folder;
+  folder.edit("courant = 0.15\nstep = 0.01\n", "step = 0.22\n");
+  folder.edit("end = 1\n", "end = 6\n");
+  folder.edit("velocity = [0, 0, 0]",
+              R"TOML(velocity = ["sin(pi*x)*cos(pi*y)", "-cos(pi*x)*sin(pi*y)", 0])TOML");
+  folder.edit("velocity = [\"cos(2*t)\", 0, 0]\n", "");
+  folder.edit("kinematic_viscosity = 0.01", "kinematic_viscosity = 0.004");
+  EXPECT_EQ(folder.run({"--steps", "9"}).error, "");
+  EXPECT_THAT(folder.run({"--steps", "10"}).error, HasSubstr("warning: step 10, "));
+}
+
 TEST(FlowRun, warns_of_steps_too_long_for_explicit_viscosity_before_the_first_of_them) {
   const FlowFolder folder;
   folder.edit("courant = 0.15\nstep = 0.01\n", "step = 1\n");

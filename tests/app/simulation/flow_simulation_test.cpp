@@ -6,6 +6,7 @@
 
 #include <cmath>
 #include <limits>
+#include <numbers>
 
 #include "kernels/error.hpp"
 #include "mesh/box.hpp"
@@ -360,7 +361,7 @@ TEST_F(FlowRun, warns_once_where_what_its_solves_leave_keeps_it_from_being_stead
       for (const std::string& warning : run->warnings()) {
         EXPECT_THAT(warning, testing::AllOf(HasSubstr("the change of velocity has not fallen"),
                                             HasSubstr("(tolerance 2.00e-06)"),
-                                            HasSubstr("may never be found steady")));
+                                            HasSubstr("where that goes on for 1000 steps the run ends")));
         steps.push_back(run->steps());
       }
     }
@@ -373,6 +374,37 @@ TEST_F(FlowRun, warns_once_where_what_its_solves_leave_keeps_it_from_being_stead
   EXPECT_THAT(steps_with_warnings([](Real time) { return 1 + 1e-3 * std::sin(1e4 * time); }),
               testing::IsEmpty())
       << "it is too much for solves";
+}
+
+TEST_F(FlowRun, ends_where_it_becomes_no_steadier_after_a_restart_in_the_same_step) {
+  settings.flow.convection = ConvectionScheme::None;
+  settings.time.steady = true;
+  settings.time.step = 0.01;
+  settings.time.tolerance = 2e-6;
+  settings.flow.momentum.relative_tolerance = settings.flow.pressure.relative_tolerance = 1e-8;
+  settings.time.max_steps = 2000;
+  speed = [](Real time) { return 1 + 1e-7 * std::cos(100 * std::numbers::pi * time); };
+  const auto run = simulation(), stopped = simulation(), resumed = simulation();
+  run->start();
+  run_to_end(*run);
+  EXPECT_GE(run->steps(), 1000);
+  EXPECT_LE(run->steps(), 1100);
+  EXPECT_FALSE(run->reached_goal());
+  EXPECT_THAT(run->conclusion(), testing::AllOf(HasSubstr("nor steadier for 1000 of "),
+                                                HasSubstr("(tolerance 2.00e-06 for ten steps)"),
+                                                HasSubstr("what the solves leave")));
+  stopped->start();
+  while (stopped->steps() < run->steps() - 3) stopped->advance();
+  resumed->resume(stopped->checkpoint(), "checkpoint.h5");
+  run_to_end(*resumed);
+  EXPECT_EQ(resumed->steps(), run->steps());
+  // With a tolerance that it keeps to it goes on, and is found steady.
+  settings.time.tolerance = 1e-3;
+  const auto looser = simulation();
+  looser->resume(run->checkpoint(), "checkpoint.h5");
+  EXPECT_FALSE(looser->finished());
+  run_to_end(*looser);
+  EXPECT_TRUE(looser->reached_goal());
 }
 
 TEST_F(FlowRun, that_is_not_steady_says_the_same_after_a_restart) {

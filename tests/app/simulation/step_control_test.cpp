@@ -9,6 +9,7 @@
 #include <map>
 #include <numbers>
 #include <string>
+#include <tuple>
 
 namespace curlew {
 namespace {
@@ -52,13 +53,20 @@ TEST(EvenSteps, fill_the_time_from_start_to_end) {
                                                 {0, 1, 0.3, 4},
                                                 {0, 1e6, 0.1, 10000000},
                                                 {0, 1, 1, 1},
-                                                {-1, 1, 0.7, 3}}) {
+                                                {-1, 1, 0.7, 3},
+                                                // Times that are rounded by more than a millionth of a step.
+                                                {1.7e9, 1700000000.23, 0.01, 23},
+                                                {86400, 86400.000033, 1e-6, 33},
+                                                {1e9, 1000000000.1, 1e-3, 100},
+                                                {-1e9, -1e9 + 2e-6, 1e-6, 2}}) {
     TimeSettings time;
     time.start = start, time.end = end, time.step = step;
     const EvenSteps steps(time);
     EXPECT_EQ(steps.last(), count) << start << " to " << end;
     EXPECT_EQ(steps.time_of(count), end);
-    EXPECT_NEAR(steps.length_of(count), end - (start + static_cast<Real>(count - 1) * step), 1e-6 * step);
+    const Real rounding = 4e-16 * std::max(std::abs(start), std::abs(end));
+    EXPECT_NEAR(steps.length_of(count), end - (start + static_cast<Real>(count - 1) * step),
+                std::max(1e-6 * step, rounding));
     EXPECT_DOUBLE_EQ(steps.time_of(1), count == 1 ? end : start + step);
     for (std::int64_t k = 1; k <= std::min<std::int64_t>(count, 100); ++k) {
       EXPECT_LT(steps.time_of(k - 1), steps.time_of(k)) << k;
@@ -96,6 +104,13 @@ TEST(StepControl, fixed_steps_fill_the_run) {
   EXPECT_EQ(steps_of(fixed(1000, 0.1), any).size(), 10000u);
   EXPECT_THAT(steps_of(fixed(1, 1), any), ElementsAre(1));
   EXPECT_EQ(steps_of(fixed(1000, 0.001), any).size(), 1000000u);
+  for (const auto& [start, end, step, count] : {std::tuple{1.7e9, 1700000000.23, 0.01, 23u},
+                                                {86400., 86400.000033, 1e-6, 33u},
+                                                {1e9, 1e9 + 2.3e-5, 1e-6, 23u}}) {
+    FlowTimeSettings time = fixed(end, step);
+    time.start = start;
+    EXPECT_EQ(steps_of(time, any).size(), count) << start;
+  }
 }
 
 TEST(StepControl, fixed_steps_lead_to_multiples_of_one_length) {
