@@ -509,6 +509,46 @@ std::vector<std::string> doubts_about_symmetry(const FlowCase& flow_case, const 
   return doubts;
 }
 
+namespace {
+
+bool points_across(const VectorFunction& velocity, const Mesh& mesh, std::size_t patch, Real time) {
+  constexpr Real across = 0.3;  // cosine of an angle; what turns with flat faces has less
+  const auto centroid = mesh.geometry().face_centroids_of_cells(MemorySpace::Host);
+  const std::vector<Id<Face>> faces = mesh.topology().faces_of_patch(patch);
+  std::vector<Vector3> points, values(faces.size());
+  for (const Id<Face> f : faces) points.push_back(centroid(f, 1));
+  velocity.evaluate(points, time, values);
+  bool found = false;
+  for (std::size_t k = 0; k < faces.size(); ++k) {
+    const Vector3 area = mesh.geometry().face_areas()[at(faces[k].value())];
+    found = found || std::abs(dot(values[k], area)) > across * norm(values[k]) * norm(area);
+  }
+  return mesh.domain().communicator().maximum(found ? 1 : 0) > 0;
+}
+
+}  // namespace
+
+std::vector<std::string> doubts_about_walls(const FlowCase& flow_case, const Mesh& mesh) {
+  std::vector<std::string> doubts;
+  const std::vector<Patch>& patches = mesh.topology().patches();
+  for (const FlowBoundarySettings& boundary : flow_case.boundaries) {
+    const auto* wall = std::get_if<Wall>(&boundary.condition);
+    if (wall == nullptr || wall->velocity == nullptr) continue;
+    const auto patch = std::ranges::find(patches, boundary.patch.name, &Patch::name);
+    if (patch == patches.end()) continue;
+    const auto index = static_cast<std::size_t>(patch - patches.begin());
+    const Real start = flow_case.time.start;
+    if (!points_across(*wall->velocity, mesh, index, start) &&
+        !points_across(*wall->velocity, mesh, index, start + flow_case.time.step))
+      continue;
+    doubts.push_back(
+        fmt::format("{}: fluid passes through the patch \"{}\" of type \"wall\", since its velocity points "
+                    "across it; \"inlet\" is for fluid that flows in or out",
+                    boundary.patch.location.text(), boundary.patch.name));
+  }
+  return doubts;
+}
+
 Location place_of(const InputError& error, const FlowCase& flow_case) {
   if (dynamic_cast<const MeanFlowError*>(&error)) return flow_case.mean_flow_location;
   if (const auto* net_flow = dynamic_cast<const NetFlowError*>(&error)) {

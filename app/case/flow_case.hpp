@@ -90,6 +90,10 @@ std::string doubt_about_steadiness(const FlowCase& flow_case);
 /// together.
 std::vector<std::string> doubts_about_symmetry(const FlowCase& flow_case, const Mesh& mesh);
 
+/// A sentence for each wall with a velocity that points across it at the start or after the first step: fluid
+/// passes through. Walls that turn are none of these, as they may be of any shape. By all ranks together.
+std::vector<std::string> doubts_about_walls(const FlowCase& flow_case, const Mesh& mesh);
+
 /// Where a case asks for what its flow finds wrong: what the mean flow or the first inlet is to be, or
 /// nothing in particular.
 Location place_of(const InputError& error, const FlowCase& flow_case);

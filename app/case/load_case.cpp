@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <iterator>
 
 #include "app/command_line.hpp"
 #include "app/failure.hpp"
@@ -288,6 +289,7 @@ std::vector<std::string> doubts_about(const LoadedCase& loaded) {
   const auto* flow = std::get_if<FlowCase>(&loaded.settings);
   if (flow == nullptr) return {};
   std::vector<std::string> doubts = doubts_about_symmetry(*flow, *loaded.mesh);
+  std::ranges::move(doubts_about_walls(*flow, *loaded.mesh), std::back_inserter(doubts));
   if (std::string doubt = doubt_about_steadiness(*flow); !doubt.empty()) doubts.push_back(std::move(doubt));
   return doubts;
 }

@@ -4,7 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
+#include <memory>
+#include <utility>
 
 #include "mesh/box.hpp"
 #include "tests/app/output_directory.hpp"
@@ -364,6 +367,27 @@ TEST(FlowCase, CurvedPatchesOfTypeSymmetryAreDoubtful) {
   EXPECT_THAT(doubts_about_symmetry(flow_case, mesh),
               testing::ElementsAre(testing::StartsWith(
                   "case.toml:7: the patch \"bottom\" of type \"symmetry\" is not plane")));
+}
+
+TEST(FlowCase, WallsThatFluidPassesThroughAreDoubtful) {
+  RawMesh raw = make_box(CellType::Prism, {16, 2, 2});
+  for (Vector3& x : raw.nodes) x = {(2 - x.y) * std::cos(6 * x.x), (2 - x.y) * std::sin(6 * x.x), x.z};
+  const Mesh mesh(std::move(raw));
+  const auto wall = [](const char* name, int line, const char* x, const char* y, const char* z) {
+    std::array<FunctionPointer, 3> parts;
+    for (std::size_t k = 0; k < 3; ++k) parts[k] = std::make_shared<const Expression>(std::array{x, y, z}[k]);
+    return FlowBoundarySettings{{name, {"case.toml", line}},
+                                Wall{std::make_shared<const ComponentVector>(std::move(parts)), {}}};
+  };
+  FlowCase flow_case;
+  flow_case.time.step = 0.1;
+  flow_case.boundaries = {wall("bottom", 3, "-y", "x", "1"),  // turns and slides
+                          wall("top", 4, "x", "y", "0"), wall("back", 5, "0", "0", "t > 0.05 ? -1 : 0"),
+                          wall("front", 6, "0", "0", "0")};
+  EXPECT_THAT(doubts_about_walls(flow_case, mesh),
+              testing::ElementsAre(
+                  testing::StartsWith("case.toml:4: fluid passes through the patch \"top\" of type \"wall\""),
+                  testing::StartsWith("case.toml:5: ")));
 }
 
 }  // namespace
