@@ -505,8 +505,7 @@ Mesh::Mesh(Built built)
   notes_.push_back(fmt::format(
       "Behind {}, the first one of patch \"{}\" at {}, there are cells that they are not "
       "connected to: nothing passes there. If bodies ought to be one, join them in the geometry (in Gmsh "
-      "BooleanFragments or Coherence), or nodes that coincide (Coherence Mesh); if they share nodes already, "
-      "let "
+      "BooleanFragments or Coherence), or nodes that coincide (Coherence Mesh); if they share nodes, let "
       "their faces fit: no quadrilateral on triangles, no node within a side.",
       counted(std::ssize(touching), "boundary face"), patch->name,
       where(geometry_.face_centroids()[at(first.value())])));

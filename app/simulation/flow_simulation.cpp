@@ -543,8 +543,7 @@ std::optional<std::string> FlowSimulation::warning_of_stagnation() {
   return fmt::format(
       "step {}: for {} steps the change of {} has not fallen, {:.2e} of its size per second (tolerance "
       "{:.2e}); so much may be what the solves leave, and where that goes on for {} steps the run ends: "
-      "lower "
-      "tolerance of [solver.*], or raise that of [time]",
+      "lower tolerance of [solver.*], or raise that of [time]",
       steps(), most_steps, deciding_quantity(), deciding().rate(), settings_.time.tolerance,
       SteadyDetector::most_steps_without_fall);
 }
