@@ -383,7 +383,7 @@ TEST(FlowCase, WallsThatFluidPassesThroughAreDoubtful) {
   flow_case.time.step = 0.1;
   flow_case.boundaries = {wall("bottom", 3, "-y", "x", "1"),  // turns and slides
                           wall("top", 4, "x", "y", "0"), wall("back", 5, "0", "0", "t > 0.05 ? -1 : 0"),
-                          wall("front", 6, "0", "0", "0")};
+                          wall("front", 6, "0", "0", "0"), wall("left", 7, "1/t", "0", "0")};
   EXPECT_THAT(doubts_about_walls(flow_case, mesh),
               testing::ElementsAre(
                   testing::StartsWith("case.toml:4: fluid passes through the patch \"top\" of type \"wall\""),
