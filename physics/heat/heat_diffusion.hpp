@@ -132,7 +132,7 @@ class HeatDiffusion {
   Real last_step_ = 0;             // [s]; 0 where there is none that counts for jumps
   bool held_jumped_late_ = false;  // in the last step, or between it and a restart
 
-  std::unique_ptr<HeatHistory> history_;  // null before the first step
+  std::unique_ptr<HeatHistory> history_;  // null before it is asked for
   ConjugateGradient<PrimalCochain<Node>> solver_;
   std::unique_ptr<Preconditioner<PrimalCochain<Node>>> preconditioner_;
   std::optional<std::pair<Real, Real>> preconditioner_for_;  // the step and weight that it was made for

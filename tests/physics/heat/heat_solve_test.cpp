@@ -1,9 +1,12 @@
 // Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <memory>
+#include <numbers>
+#include <span>
 
 #include "mesh/box.hpp"
 #include "mesh/cell_shapes.hpp"
@@ -116,6 +119,79 @@ TEST(HeatSolve, heats_a_film_whose_conduction_is_beyond_the_rounding_of_its_temp
     EXPECT_NEAR(mean, rise, 1e-3 * rise);
   }
 }
+
+/// A copper film of four layers, held at 400 K, on 0.1 m of an insulator, below which air is at 300 K. What
+/// the film could conduct to nodes at another temperature is up to 1e9 times what flows through it in the
+/// end.
+class HeldFilm : public testing::TestWithParam<Real> {
+ protected:
+  static Mesh mesh() {
+    constexpr Index below = 20, layers = 4;
+    RawMesh raw = make_box(CellType::Quadrilateral, {2, below + layers, 0});
+    for (Vector3& x : raw.nodes) {
+      const Real layer = std::round(x.y * (below + layers));
+      x.y =
+          0.1 * std::min<Real>(layer, below) / below + GetParam() * std::max<Real>(layer - below, 0) / layers;
+    }
+    raw.region_names = {"insulator", "copper"};
+    for (std::size_t c = 0; c < raw.cell_types.size(); ++c) {
+      const auto corners = std::span(raw.cell_nodes).subspan(4 * c, 4);
+      raw.cell_region[c] =
+          std::ranges::all_of(corners, [&](Index n) { return raw.nodes[at(n)].y > 0.1 - 1e-12; }) ? 1 : 0;
+    }
+    return Mesh(raw);
+  }
+  static HeatSettings settings(const Mesh& mesh) {
+    HeatSettings settings = settings_for(mesh, material(0.02, 1e4), Insulated{});
+    settings.materials[1] = material(400, 3.6e6);
+    set_boundary(settings, mesh, "top", FixedTemperature{constant(400)});
+    set_boundary(settings, mesh, "bottom", Convection{constant(10), constant(300)});
+    settings.solver.relative_tolerance = 1e-10;
+    return settings;
+  }
+  /// Through the insulator and into the air; the film's own resistance is less than 1e-9 of it [W/m].
+  static constexpr Real flow = 100 / (0.1 / 0.02 + 1 / 10.);
+  static void expect_flow(const Mesh& mesh, const HeatDiffusion& heat) {
+    for (std::size_t p = 0; p < mesh.topology().patches().size(); ++p) {
+      const std::string& name = mesh.topology().patches()[p].name;
+      const Real expected = name == "top" ? -flow : name == "bottom" ? flow : 0;
+      EXPECT_NEAR(heat.balance().outflow[p], expected, 1e-4 * flow) << name;
+    }
+  }
+};
+
+TEST_P(HeldFilm, conducts_in_the_steady_state_what_the_rest_takes) {
+  const Mesh mesh = HeldFilm::mesh();
+  for (const Preconditioning preconditioning : {Preconditioning::Multigrid, Preconditioning::Jacobi}) {
+    HeatSettings settings = HeldFilm::settings(mesh);
+    settings.preconditioning = preconditioning;
+    // Along the film 1e6 times as much flows as through it, on balance none.
+    set_boundary(settings, mesh, "top", FixedTemperature{analytic([](Vector3 x, Real) {
+                   return 400 + 100 * std::cos(std::numbers::pi * x.x);
+                 })});
+    HeatDiffusion heat(Executor::serial(), mesh, settings);
+    heat.start(*constant(300), 0);
+    heat.solve_steady();
+    expect_flow(mesh, heat);
+  }
+}
+
+TEST_P(HeldFilm, loses_no_heat_in_steps) {
+  const Mesh mesh = HeldFilm::mesh();
+  for (const HeatScheme scheme : {HeatScheme::BackwardEuler, HeatScheme::CrankNicolson}) {
+    HeatSettings settings = HeldFilm::settings(mesh);
+    settings.scheme = scheme;
+    HeatDiffusion heat(Executor::serial(), mesh, settings);
+    heat.start(*constant(300), 0);
+    for (int k = 1; k <= 100; ++k) {
+      heat.advance_to(1000 * k);
+      EXPECT_LE(std::abs(heat.balance().imbalance()), 1e-3 * flow) << k;
+    }
+    expect_flow(mesh, heat);  // after 20 times as long as the slowest share takes to decay to 1/e
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Thicknesses, HeldFilm, testing::Values(1e-5, 1e-6, 1e-7));
 
 TEST(HeatSolve, what_a_heavy_body_lets_solves_leave_of_a_light_one_adds_up) {
   // Metal with a steady flow of heat from left to right, beside insulated air that is heated: what a step
