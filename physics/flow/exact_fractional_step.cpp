@@ -351,7 +351,10 @@ void ExactFractionalStep::resume_from(const FlowState& state) {
   };
   const Real quantum = number("quantum");
   std::vector<Real> loops;
-  for (std::size_t l = 0; l < loops_.size(); ++l) loops.push_back(number(name_of_loop(l)));
+  for (std::size_t l = 0; l < loops_.size(); ++l) {  // more of them where a wall has become an outlet
+    const auto found = state.numbers.find(name_of_loop(l));
+    loops.push_back(found == state.numbers.end() ? 0 : found->second);
+  }
   if (!fits) throw InputError("the earlier run was not one of the exact fractional step on this mesh");
   numbers_from_slabs(mesh_.domain(), array->second.values(), last_change_);
   last_loops_.copy_from_host(loops);

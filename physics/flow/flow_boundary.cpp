@@ -248,10 +248,14 @@ Real FlowBoundaries::courant_rate_at(Real time) const {
 }
 
 void FlowBoundaries::update(Real time) {
+  if (time_ == time) return;
+  time_.reset();  // should an expression have no value
   if (evaluate(time)) take_effect(time);
+  time_ = time;
 }
 
 void FlowBoundaries::update_to_mean(Real time, Real other_time) {
+  time_.reset();
   if (!evaluate(time)) return;
   const Given first = given_;
   evaluate(other_time);

@@ -88,8 +88,9 @@ class FlowBoundaries {
   Real density_;
   Index first_;  // boundary face
   ConstantArray<Index> cell_of_face_;
-  bool fresh_ = false;
-  Real quantum_ = 0;  // 0: none
+  bool fresh_ = false;        // whether what does not change in time has been evaluated
+  std::optional<Real> time_;  // whose values are in effect [s]; none of a mean
+  Real quantum_ = 0;          // 0: none
   Given given_;
   Given balanced_;  // so that nothing is left over in closed parts; before rounding
   std::vector<FaceHold> hold_of_face_;

@@ -47,7 +47,10 @@ void restore_change(const Domain& domain, const FlowState& state, const std::str
   x.stream.copy_from_host(detail::restored_singles<Edge>(domain, state, name + ".stream", 1));
   restore_change(domain, state, name + ".velocity", x.velocity);
   std::vector<Real> loops(at(x.loop.size()));
-  for (std::size_t l = 0; l < loops.size(); ++l) loops[l] = detail::number_of(state, name_of_loop(name, l));
+  for (std::size_t l = 0; l < loops.size(); ++l) {  // those that the earlier run did not have stay 0
+    const auto found = state.numbers.find(name_of_loop(name, l));
+    if (found != state.numbers.end()) loops[l] = found->second;
+  }
   x.loop.copy_from_host(loops);
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 #include <variant>
 
 #include "kernels/entity_terms.hpp"
@@ -244,7 +245,16 @@ void FractionalStep::find_rate(Level& level, Real interval, Change change, FlowS
   compute_explicit_force(level.time, level.flux, level.velocity, right_hand_side_, report);
   projection_.divide_by_star(right_hand_side_, acceleration_);
   level.pressure.fill(0);
+  const Real of_force = inner_product(acceleration_, acceleration_);
   add(report, "pressure", projection_.project(1, acceleration_, level.pressure));
+  // Where a pressure balances all force a fluid at rest has to stay there: what the solve left goes, too.
+  constexpr Real little = 1e-4;
+  if (inner_product(acceleration_, acceleration_) < little * little * of_force) {
+    DualCochain<Cell> rest = alike(level.pressure);
+    rest.fill(0);
+    add(report, "pressure", projection_.project(1, acceleration_, rest));
+    linear_combination(1, rest, 1, level.pressure);
+  }
   // By the star alone the pressure of a fluid that accelerates is wrong on skewed meshes, however fine.
   solve_mass(right_hand_side_, acceleration_, level.pressure, report);
   if (settings_.mean_flow) {
@@ -453,8 +463,8 @@ FlowState FractionalStep::state() const {
                    {"previous_mean_flow_force", before_.mean_flow_force},
                    {"previous_kinetic_energy", previous_kinetic_energy_},
                    {"earlier_step", earlier_step_},
-                   {"earlier_kinetic_energy", earlier_kinetic_energy_},
-                   {"condensed", condenses() ? 1 : 0}};
+                   {"earlier_kinetic_energy", earlier_kinetic_energy_}};
+  state.numbers.merge(conditions());
   const Domain& domain = mesh_.domain();
   store(domain, now_.flux, "flux", state);
   store(domain, before_.flux, "previous_flux", state);
@@ -477,6 +487,26 @@ FlowState FractionalStep::state() const {
   momentum_.add_to(state);
   add_to(state);
   return state;
+}
+
+std::map<std::string, Real> FractionalStep::conditions() const {
+  std::map<std::string, Real> conditions{
+      {"condensed", condenses() ? 1 : 0},  // by viscosity, too
+      {"convection_scheme", static_cast<Real>(settings_.convection)},
+      {"blend", settings_.convection == ConvectionScheme::Blended ? settings_.blend : 0}};
+  for (std::size_t p = 0; p < settings_.boundaries.size(); ++p)
+    conditions[fmt::format("condition_of_patch_{}", p + 1)] =
+        static_cast<Real>(settings_.boundaries[p].index());
+  return conditions;
+}
+
+void FractionalStep::start_guesses_anew() {
+  forget_guesses();
+  FlowStepReport report;
+  for (Level* level : {&before_, &now_}) find_convection(*level, level->convection, report);
+  earlier_convection_known_ = false;
+  for (DualCochain<Cell>* p : {&before_.pressure, &now_.pressure, &pressure_})
+    projection_.remove_means_of_closed_parts(*p);
 }
 
 void FractionalStep::resume(const FlowState& state) {
@@ -504,11 +534,6 @@ void FractionalStep::resume(const FlowState& state) {
   restore(domain, state, "previous_convection", before_.convection);
   earlier_convection_known_ = state.arrays.contains("earlier_convection");
   if (earlier_convection_known_) restore(domain, state, "earlier_convection", next_.convection);
-  if ((number("condensed") != 0) != condenses()) {  // by another viscosity
-    FlowStepReport report;
-    for (Level* level : {&now_, &before_}) find_convection(*level, level->convection, report);
-    earlier_convection_known_ = false;
-  }
   restore(domain, state, "rate", now_.rate);
   restore(domain, state, "previous_rate", before_.rate);
   restore(domain, state, "present_pressure", pressure_);
@@ -532,6 +557,11 @@ void FractionalStep::resume(const FlowState& state) {
   pressure_known_ = number("pressure_known") != 0;
   exchange_ghosts(mesh_.domain(), now_.flux, now_.velocity, pressure_);
   resume_from(state);
+  const bool as_before = std::ranges::all_of(conditions(), [&](const auto& condition) {
+    const auto found = state.numbers.find(condition.first);
+    return found == state.numbers.end() || found->second == condition.second;
+  });
+  if (!as_before) start_guesses_anew();
 }
 
 Vector3 FractionalStep::along_mean_flow(Real force) const {

@@ -115,6 +115,11 @@ class FractionalStep : public IncompressibleFlow {
 
  private:
   FlowStepReport begin(Real time);
+  /// What guesses, forces of earlier steps and the pressure's mean depend on, by name: where it is another at
+  /// a restart they do not serve.
+  std::map<std::string, Real> conditions() const;
+  /// After a restart with others.
+  void start_guesses_anew();
   /// Before there is a history: it forgets all guesses (explicit_viscosity.cpp).
   void find_longest_viscous_step();
   /// Gives now_ the fluxes without divergence whose difference from those it has is of the least energy.

@@ -214,7 +214,7 @@ SolveReport PressureProjection::solve(ResidualScale scale, DualCochain<Cell>& p,
   const Laplacian laplacian(*this);
   const SolveReport report = solver_.solve(laplacian, *preconditioner_, outflow_, p, scale,
                                            closed ? &null_space_ : nullptr, {history});
-  if (closed) null_space_.match_means(volume_, zero_, p);
+  remove_means_of_closed_parts(p);
   return report;
 }
 
@@ -295,8 +295,12 @@ SolveReport PressureProjection::solve_mass(const DualCochain<Face>& r, PrimalCoc
   goal.require_progress(state, 1);
   report.residual = goal.relative(state.residual);
   exchange_ghosts(mesh_.domain(), flux);
-  if (null_space_.parts() > 0) null_space_.match_means(volume_, zero_, p);
+  remove_means_of_closed_parts(p);
   return report;
+}
+
+void PressureProjection::remove_means_of_closed_parts(DualCochain<Cell>& p) {
+  if (null_space_.parts() > 0) null_space_.match_means(volume_, zero_, p);
 }
 
 Real PressureProjection::set_outflow(const PrimalCochain<Face>& flux) {

@@ -15,7 +15,7 @@ namespace curlew {
 
 /// How far fluxes are from being divergence-free.
 struct DivergenceNorms {
-  Real max = 0;  ///< largest |D U| of a cell over the mean of | |D| |U| |
+  Real max = 0;  ///< largest |D U| of a cell over the root mean square of | |D| |U| |
   Real l2 = 0;   ///< |D U| over | |D| |U| |
 };
 
@@ -57,6 +57,9 @@ class PressureProjection {
   /// J. Sci. Comput. 23, 2001). p is the first guess and the pressure found. Throws as ConjugateGradient.
   SolveReport solve_mass(const DualCochain<Face>& r, PrimalCochain<Face>& flux, DualCochain<Cell>& p,
                          SolverControl control);
+
+  /// Takes from p its means over closed parts of the domain.
+  void remove_means_of_closed_parts(DualCochain<Cell>& p);
 
   DivergenceNorms divergence_of(const PrimalCochain<Face>& flux);
   /// 1/S, one per face; 0 where the flux is given.
