@@ -219,6 +219,16 @@ void require_possible_size(const std::filesystem::path& file, const GmshImportOp
                                options.size, extent));
 }
 
+/// Gmsh scales what it saves, and nothing before: the mesh would be of another size than its file.
+void require_no_scaling(const std::filesystem::path& file) {
+  double factor = 1;
+  gmsh::option::getNumber("Mesh.ScalingFactor", factor);
+  if (factor == 1) return;
+  fail_to_import(file, fmt::format("Mesh.ScalingFactor is {:g}, which Gmsh applies to files that it saves "
+                                   "only. Remove it, and give scale = {:g} in [mesh] (--scale) instead",
+                                   factor, factor));
+}
+
 /// Opens the file and, where it is a geometry, meshes it. Afterwards the current Gmsh model holds the mesh.
 /// Returns whether each entity of the model holds the elements of one physical group and has its number.
 bool open_and_mesh(const GmshSession& session, const std::filesystem::path& file, FileKind kind,
@@ -242,6 +252,7 @@ bool open_and_mesh(const GmshSession& session, const std::filesystem::path& file
                 gmsh::open(file.string());
               });
   if (is_mesh) return entities_are_groups;
+  require_no_scaling(file);
 
   if (kind == FileKind::Stl && element_dimension_present() != 2)
     fail_to_import(file, "it has no triangles, so it is no STL surface. Export it again");

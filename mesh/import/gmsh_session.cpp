@@ -4,12 +4,16 @@
 #include <fmt/format.h>
 #include <gmsh.h>
 #include <omp.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <iostream>
 
 #include "kernels/error.hpp"
@@ -74,16 +78,18 @@ class CrashWatch {
 
 }  // namespace
 
-StandardOutputCapture::StandardOutputCapture() : sink_(std::tmpfile()), saved_(dup(STDOUT_FILENO)) {
+// In memory: there may be no directory that can be written to.
+StandardOutputCapture::StandardOutputCapture()
+    : sink_(memfd_create("standard output", MFD_CLOEXEC)), saved_(dup(STDOUT_FILENO)) {
   std::fflush(stdout);
   std::cout.flush();
-  if (sink_ == nullptr || saved_ < 0) {
-    const std::string lacking = sink_ == nullptr ? "no temporary file" : "no further file may be open";
-    if (sink_ != nullptr) std::fclose(sink_);
+  if (sink_ < 0 || saved_ < 0) {
+    const int cause = errno;
+    if (sink_ >= 0) close(sink_);
     if (saved_ >= 0) close(saved_);
-    throw Error("standard output could not be set aside: " + lacking);
+    throw Error(fmt::format("standard output could not be set aside: {}", std::strerror(cause)));
   }
-  dup2(fileno(sink_), STDOUT_FILENO);
+  dup2(sink_, STDOUT_FILENO);
 }
 
 StandardOutputCapture::~StandardOutputCapture() {
@@ -91,14 +97,14 @@ StandardOutputCapture::~StandardOutputCapture() {
   std::cout.flush();
   dup2(saved_, STDOUT_FILENO);
   close(saved_);
-  std::fclose(sink_);
+  close(sink_);
 }
 
 std::string StandardOutputCapture::text() const {
   std::fflush(stdout);
   std::cout.flush();
   std::array<char, 1000> start{};
-  const auto length = pread(fileno(sink_), start.data(), start.size(), 0);
+  const auto length = pread(sink_, start.data(), start.size(), 0);
   std::string plain;
   for (std::size_t i = 0; i < static_cast<std::size_t>(std::max<ssize_t>(length, 0)); ++i) {
     if (start[i] == '\033') {

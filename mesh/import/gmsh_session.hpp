@@ -26,8 +26,7 @@ class StandardOutputCapture {
   std::string text() const;
 
  private:
-  std::FILE* sink_;
-  int saved_;
+  int sink_, saved_;  // file descriptors
 };
 
 /// The Gmsh library between initialisation and finalisation: silent, deaf to the user's own Gmsh settings,

@@ -102,6 +102,7 @@ TEST_F(GmshImport, every_bad_mesh_gets_its_message) {
       {"unfinished.geo", "Point(1) = {0, 0;\n", "line 1: syntax error"},
       {"unknown.geo", "\nPoint(1) = {a, 0, 0};\n", "line 2: Unknown variable 'a'"},
       {"missing_curve.geo", "Curve Loop(1) = {1, 2, 3};\nPlane Surface(1) = {1};\n", "Gmsh reports"},
+      {"scaled.geo", "Point(1) = {0, 0, 0};\nMesh.ScalingFactor = 0.001;\n", "give scale = 0.001 in [mesh]"},
       {"points_only.geo", "Point(1) = {0, 0, 0};\n", "it has no cells"},
       {"last_line.geo",
        "SetFactory(\"OpenCASCADE\");\nRectangle(1) = {0, 0, 0, 1, 1}; Disk(2) = {3, 0, 0, 1};",
