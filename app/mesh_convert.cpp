@@ -41,7 +41,7 @@ int mesh_convert(const MeshConvertOptions& options) {
                                    options.mesh.file.string(), *options.parts,
                                    counted(std::ssize(raw.cell_types), "cell")));
     }
-    const Mesh mesh(raw, options.mesh.order);
+    const Mesh mesh = make_mesh(raw, options.mesh.order, options.mesh.file);
     tell(mesh.notes());
     const StoredPartition stored{make_partition(mesh.topology(), static_cast<Index>(*options.parts)),
                                  options.mesh.order};
@@ -51,7 +51,7 @@ int mesh_convert(const MeshConvertOptions& options) {
     tell(raw.notes);
     write_mesh_file(options.output, raw);
   } else {
-    const Mesh mesh(raw, CellOrder::AsRead);  // its cells are oriented
+    const Mesh mesh = make_mesh(raw, CellOrder::AsRead, options.mesh.file);  // its cells are oriented
     tell(mesh.notes());
     const std::span<const Index> regions = mesh.topology().region_of_cell().host();
     const std::vector<double> region(regions.begin(), regions.end());

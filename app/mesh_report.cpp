@@ -15,6 +15,7 @@
 
 #include "kernels/parallel.hpp"
 #include "kernels/vector_kernels.hpp"
+#include "mesh/bounding_box.hpp"
 #include "mesh/cell_shapes.hpp"
 #include "mesh/homology/homology.hpp"
 #include "mesh/quality.hpp"
@@ -260,13 +261,8 @@ Json regions(const Mesh& mesh) {
 }
 
 Json extent(const Mesh& mesh) {
-  const auto positions = mesh.geometry().node_positions().host();
-  Vector3 low = positions[0], high = positions[0];
-  for (const Vector3 x : positions) {
-    low = {std::min(low.x, x.x), std::min(low.y, x.y), std::min(low.z, x.z)};
-    high = {std::max(high.x, x.x), std::max(high.y, x.y), std::max(high.z, x.z)};
-  }
-  return {{"min", as_json(low)}, {"max", as_json(high)}};
+  const BoundingBox box = bounding_box(mesh);
+  return {{"min", as_json(box.low)}, {"max", as_json(box.high)}};
 }
 
 Json memory(const Mesh& mesh) {

@@ -50,7 +50,6 @@ class Run {
   }
 
   int run() {
-    began_ = Progress::wall_seconds();
     report_.case_file = text_of_case();
     report_.overrides = options_.overrides;
     for (const std::string& note : mesh_.notes()) progress_.note(note);
@@ -70,8 +69,7 @@ class Run {
     try {
       restart = start();
     } catch (const DivergedError&) {  // before there is anything to write but what happened
-      say_how_it_ended(RunStatus::Diverged, failure_of(std::current_exception()));
-      finish(nullptr);
+      end(RunStatus::Diverged, nullptr);
       throw;
     }
     open(files, restart);
@@ -79,22 +77,24 @@ class Run {
     try {
       status = go_on(files, restart.has_value());
     } catch (const DivergedError&) {
-      if (simulation_.sound_before_divergence())
-        keep_steps();
-      else
-        write_diverged(files);
-      end(RunStatus::Diverged, files);
+      where_it_can_be_written([&] {
+        if (simulation_.sound_before_divergence())
+          keep_steps(files);
+        else
+          write_diverged(files);
+      });
+      end(RunStatus::Diverged, &files);
       throw;
     } catch (const InputError&) {  // an expression that has no value at some time
       // Other ranks may know nothing of it, and be no help.
       if (ranks_.ranks() > 1) throw alone(failure_of(std::current_exception()), files);
-      keep_steps();
-      end(RunStatus::Failed, files);
+      where_it_can_be_written([&] { keep_steps(files); });
+      end(RunStatus::Failed, &files);
       throw;
     } catch (const FileError&) {  // a file that can no longer be written; others may still be
       if (ranks_.ranks() > 1) throw;
-      where_it_can_be_written([&] { keep_steps(); });
-      where_it_can_be_written([&] { end(RunStatus::Failed, files); });
+      where_it_can_be_written([&] { keep_steps(files); });
+      end(RunStatus::Failed, &files);
       throw;
     }
     if (simulation_.finished()) {
@@ -273,10 +273,10 @@ class Run {
       simulate(
           [&] { write_state(now, is_due(output, start, now, false) || at_end, files, *snapshot, at_end); });
       if (one_result) continue;
-      if (asked.checkpoint || is_due(checkpoints, start, now, false)) checkpoint();
+      if (asked.checkpoint || is_due(checkpoints, start, now, false)) checkpoint(files);
       progress_.step(simulation_.steps(), simulation_.time(), simulation_.progress());
     }
-    if (!one_result) checkpoint();
+    if (!one_result) checkpoint(files);
     const bool done = simulation_.finished() && simulation_.reached_goal();
     summary_.status = done ? RunStatus::Done : RunStatus::Stopped;
     if (asked.out_of_time && !done) {
@@ -321,8 +321,11 @@ class Run {
     });
   }
 
-  void checkpoint() {
+  void checkpoint(Files& files) {
     as_output([&] {
+      // Before it, so that no row is missing after a power failure that a restart from it does not make anew.
+      if (files.residuals) files.residuals->sync();
+      files.monitors->sync();
       const Checkpoint checkpoint = simulation_.checkpoint();
       write_checkpoint(directory_, checkpoint, ranks_);
     });
@@ -344,21 +347,23 @@ class Run {
   }
 
   /// After a step that failed: what the steps before it led to.
-  void keep_steps() {
-    if (!simulation_.one_result() && steps_taken_ > 0) checkpoint();
+  void keep_steps(Files& files) {
+    if (!simulation_.one_result() && steps_taken_ > 0) checkpoint(files);
   }
 
   template <class Action>
   static void where_it_can_be_written(const Action& action) {
     try {
       action();
-    } catch (const FileError&) {  // the first failure is the one to tell
+    } catch (const FileError&) {      // the first failure is the one to tell
+    } catch (const SharedFailure&) {  // the same on several ranks
     }
   }
 
-  void end(RunStatus status, const Files& files) {
+  /// Of a run that has failed.
+  void end(RunStatus status, const Files* files) {
     say_how_it_ended(status, failure_of(std::current_exception()));
-    finish(&files);
+    where_it_can_be_written([&] { finish(files); });
   }
 
   void say_how_it_ended(RunStatus status, const Failure& failure) {
@@ -398,7 +403,7 @@ class Run {
     summary_.nodes = domain.halo<Node>().total();
     summary_.steps = simulation_.steps();
     summary_.time = simulation_.time();
-    summary_.wall_seconds = Progress::wall_seconds() - began_;
+    summary_.wall_seconds = Progress::wall_seconds() - program_began_;
     summary_.seconds_per_step = timer_.per_step();
     for (const auto& [name, count] : iterations_)
       summary_.iterations[name] = static_cast<double>(count) / steps;
@@ -410,15 +415,12 @@ class Run {
     sum_up();
     summary_.peak_memory_bytes =
         static_cast<std::int64_t>(ranks_.maximum(static_cast<Real>(peak_memory_bytes())));
-    if (files != nullptr) summary_.monitors = files->monitors->last_values();
-    if (writes()) write_summary(directory_ / "summary.json", summary_);
-    report(files);
-  }
-
-  /// What it tells is there without it: nothing but a disk that is full ends a run for its sake.
-  void report(const Files* files) {
-    if (files != nullptr) take_pictures_of_end();
+    if (files != nullptr) {
+      summary_.monitors = files->monitors->last_values();
+      take_pictures_of_end();  // by all ranks, none of which may wait for one that cannot write
+    }
     if (!writes()) return;
+    write_summary(directory_ / "summary.json", summary_);
     complete_report(files);
     write_report(directory_ / "report.html", report_);
   }
@@ -470,7 +472,7 @@ class Run {
   std::int64_t steps_taken_ = 0;
   StepTimer timer_;
   std::map<std::string, std::int64_t> iterations_;  // by solve
-  double program_began_, began_ = 0;
+  double program_began_;
 };
 
 }  // namespace

@@ -30,6 +30,7 @@
 #include "mesh/box.hpp"
 #include "mesh/mesh.hpp"
 #include "operators/cell_laplacian.hpp"
+#include "processor_time.hpp"
 #include "solvers/conjugate_gradient.hpp"
 #include "solvers/preconditioners.hpp"
 
@@ -57,11 +58,6 @@ Real seconds_of(const Body& body) {
   body();
   check(cudaDeviceSynchronize());
   return std::chrono::duration<Real>(std::chrono::steady_clock::now() - start).count();
-}
-
-Real median(std::vector<Real> values) {
-  std::ranges::sort(values);
-  return values[values.size() / 2];
 }
 
 struct TriadOnCell {

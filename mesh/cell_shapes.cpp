@@ -77,4 +77,15 @@ int node_count(CellType type) {
   return 0;
 }
 
+Vector3 middle_of(const RawMesh& raw, std::size_t cell) {
+  Vector3 sum{};
+  Index count = 0;
+  visit_cell_faces(raw.cell_types[cell], raw.cell_nodes.data() + raw.cell_start[cell],
+                   raw.cell_start[cell + 1] - raw.cell_start[cell], [&](int, const Index* nodes, int size) {
+                     for (int k = 0; k < size; ++k) sum += raw.nodes[at(nodes[k])];
+                     count += size;
+                   });
+  return sum / static_cast<Real>(count);
+}
+
 }  // namespace curlew

@@ -61,4 +61,7 @@ void visit_cell_faces(CellType type, const Index* nodes, std::int64_t count, con
   }
 }
 
+/// Mean of a cell's nodes as often as faces hold them: a point inside any reasonable cell [m].
+Vector3 middle_of(const RawMesh& raw, std::size_t cell);
+
 }  // namespace curlew

@@ -169,29 +169,4 @@ Vector3 Geometry::dual_edge(const Topology& topology, Id<Face> f) const {
   return (cell_centroid[cells[1].id] - behind) + (middle - face_centroid(f, -1));
 }
 
-std::vector<Vector3> dual_face_areas(const Topology& topology, const Geometry& geometry) {
-  REQUIRE(topology.dimension() == 3, "dual faces of edges exist in three dimensions only");
-  const auto positions = geometry.node_positions(MemorySpace::Host);
-  std::vector<Vector3> areas(at(topology.edges().size()));
-  const auto faces_of_edge = topology.faces_of_edge().view(MemorySpace::Host);
-  const auto nodes_of_face = topology.nodes_of_face().view(MemorySpace::Host);
-  const auto cells_of_face = topology.cells_of_face().view(MemorySpace::Host);
-  parallel_for(areas.size(), [&](std::size_t i) {
-    const Id<Edge> e(static_cast<Index>(i));
-    const auto ends = topology.nodes_of_edge()[e];
-    const Vector3 middle = Real(0.5) * (positions[ends[0].id] + positions[ends[1].id]);
-    for (const auto [f, circulation] : faces_of_edge[e]) {
-      const auto nodes = nodes_of_face[f];
-      Vector3 face_mean{};
-      for (const auto [n, sign] : nodes) face_mean += positions[n];
-      face_mean *= Real(1) / static_cast<Real>(nodes.size());
-      for (const auto [c, outward] : cells_of_face[f]) {
-        const Vector3 centre = geometry.cell_centroids()[at(c.value())];
-        areas[i] -= (circulation * outward / 2) * cross(face_mean - middle, centre - middle);
-      }
-    }
-  });
-  return areas;
-}
-
 }  // namespace curlew

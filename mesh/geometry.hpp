@@ -118,11 +118,6 @@ class Geometry {
   GeometryParts parts_;
 };
 
-/// Area vectors of the dual faces [m2], one per edge and along it: triangles spanned by the edge's midpoint,
-/// face means and cell centroids (three dimensions only). Throws Error on a periodic mesh, which has no node
-/// positions; there they are the signed sums of those of the mesh that it was made of.
-std::vector<Vector3> dual_face_areas(const Topology& topology, const Geometry& geometry);
-
 /// Triangles of a face's fan (a triangle itself for three nodes), with the face's orientation: calls
 /// `visit(apex, a, b, position_a, position_b)` with the mean point of the face and two of its nodes. Three
 /// dimensions only.

@@ -30,17 +30,6 @@ void visit_faces(const RawMesh& raw, std::size_t c, const Visit& visit) {
   visit_cell_faces(raw.cell_types[c], nodes.data(), static_cast<std::int64_t>(nodes.size()), visit);
 }
 
-/// Mean of the nodes as often as faces hold them: a point inside any reasonable cell.
-Vector3 middle_of(const RawMesh& raw, std::size_t c) {
-  Vector3 sum{};
-  Index count = 0;
-  visit_faces(raw, c, [&](int, const Index* nodes, int size) {
-    for (int k = 0; k < size; ++k) sum += raw.nodes[at(nodes[k])];
-    count += size;
-  });
-  return sum / static_cast<Real>(count);
-}
-
 /// Volume enclosed by a cell's faces as listed; negative where they are listed clockwise.
 Real signed_volume(const RawMesh& raw, std::size_t c) {
   const Vector3 middle = middle_of(raw, c);

@@ -111,20 +111,13 @@ Extrema extrema_over(const Domain& domain, const Value& value, const Position& p
   return {least, largest<E>(domain, value, position)};
 }
 
-template <class E>
-struct TermOfEntity {
-  View<E, const Real> terms;
-  CURLEW_HOST_DEVICE Real operator()(Id<E> i) const { return terms[i]; }
-};
-
 template <class E, class Value>
 Real weighted_sum(const Domain& domain, const std::vector<Real>& weights, const Value& value) {
   const Range<E> range = domain.halo<E>().owned();
   std::vector<Real> terms;
   terms.reserve(at(range.size()));
   for (const Id<E> i : range) terms.push_back(weights[at(i.value())] * value(i));
-  return sum(Executor::serial().among(domain.shared_communicator()), range,
-             TermOfEntity<E>{View<E, const Real>(terms.data(), range.size())});
+  return sum_of_terms(domain.communicator(), terms);
 }
 
 }  // namespace

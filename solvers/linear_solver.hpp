@@ -19,7 +19,9 @@ enum class Preconditioning { Multigrid, Jacobi, None };
 /// How an iterative solve ended.
 struct SolveReport {
   int iterations = 0;
-  Real residual = 0;  ///< l2 norm of the true residual b - A x at the end, relative to the reference
+  /// l2 norm of the residual b - A x at the end, relative to the reference; by recurrence where a bound of
+  /// its rounding allows (RefinedConjugateGradient).
+  Real residual = 0;
 };
 
 /// z = M⁻¹ r with M a symmetric positive definite approximation of the system.

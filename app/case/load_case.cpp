@@ -12,6 +12,7 @@
 #include "app/failure.hpp"
 #include "app/files/mesh_file.hpp"
 #include "app/files/read_mesh.hpp"
+#include "app/files/step_files.hpp"
 #include "app/output/monitor_files.hpp"
 #include "app/simulation/flow_simulation.hpp"
 #include "app/simulation/heat_simulation.hpp"
@@ -79,8 +80,7 @@ void check_tables(const CaseSettings& settings, Diagnostics& diagnostics) {
     if (name == "residuals.csv") refuse(output.directory_location, "the run");
     for (const MonitorSettings& monitor : settings.monitors) {
       const bool in_pieces = std::holds_alternative<LineSettings>(monitor.what);  // NAME_<step>.csv
-      if (in_pieces ? name.starts_with(monitor.name + "_") && name.ends_with(".csv")
-                    : name == monitor.name + ".csv")
+      if (in_pieces ? step_in(name, monitor.name + "_", ".csv").has_value() : name == monitor.name + ".csv")
         refuse(monitor.location, fmt::format("monitor \"{}\"", monitor.name));
     }
   }

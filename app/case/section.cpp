@@ -197,23 +197,6 @@ std::optional<std::size_t> Section::choice(std::string_view key, std::span<const
   return std::nullopt;
 }
 
-std::optional<std::vector<Real>> Section::numbers(std::string_view key, Rule rule) const {
-  const std::string expected = fmt::format("a list of numbers{}", in_unit(rule.unit));
-  const Node* node = find(key, rule, expected);
-  if (!node) return std::nullopt;
-  const auto* list = std::get_if<Node::List>(&node->value);
-  if (!list) {
-    wrong(key, *node, expected);
-    return std::nullopt;
-  }
-  std::vector<Real> values;
-  for (const Node& element : *list) {
-    if (const auto value = checked_number(key, element, rule)) values.push_back(*value);
-  }
-  if (values.size() != list->size()) return std::nullopt;
-  return values;
-}
-
 std::optional<Vector3> Section::checked_vector3(std::string_view key, const Node& node, Rule rule,
                                                 std::string_view part) const {
   const auto* list = std::get_if<Node::List>(&node.value);

@@ -64,7 +64,6 @@ class Section {
   /// Position in `names` of the string given.
   std::optional<std::size_t> choice(std::string_view key, std::span<const std::string> names,
                                     Rule rule = {}) const;
-  std::optional<std::vector<Real>> numbers(std::string_view key, Rule rule = {}) const;
   /// Three numbers.
   std::optional<Vector3> vector3(std::string_view key, Rule rule = {}) const;
   /// A list of lists of three numbers, at least one.

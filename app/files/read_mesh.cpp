@@ -23,13 +23,16 @@ RawMesh read_raw_mesh(const MeshSettings& settings) {
   return raw;
 }
 
-Mesh read_mesh(const MeshSettings& settings) {
-  RawMesh raw = read_raw_mesh(settings);
+Mesh make_mesh(RawMesh raw, CellOrder order, const std::filesystem::path& file) {
   try {
-    return Mesh(std::move(raw), settings.order);
+    return Mesh(std::move(raw), order);
   } catch (const InputError& error) {
-    throw InputError(fmt::format("{}: {}", settings.file.string(), error.what()));
+    throw InputError(fmt::format("{}: {}", file.string(), error.what()));
   }
+}
+
+Mesh read_mesh(const MeshSettings& settings) {
+  return make_mesh(read_raw_mesh(settings), settings.order, settings.file);
 }
 
 }  // namespace curlew

@@ -10,7 +10,10 @@ namespace curlew {
 /// that names the file.
 RawMesh read_raw_mesh(const MeshSettings& settings);
 
-/// The same as a cell complex.
+/// A cell complex of what a file holds. Throws as above.
+Mesh make_mesh(RawMesh raw, CellOrder order, const std::filesystem::path& file);
+
+/// Both.
 Mesh read_mesh(const MeshSettings& settings);
 
 }  // namespace curlew

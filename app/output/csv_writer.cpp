@@ -2,6 +2,7 @@
 #include "app/output/csv_writer.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -126,6 +127,10 @@ void CsvWriter::write_row(std::span<const double> row) {
 void CsvWriter::write(const std::string& text) {
   if (std::fwrite(text.data(), 1, text.size(), file_.get()) != text.size() || std::fflush(file_.get()) != 0)
     fail();
+}
+
+void CsvWriter::sync() {
+  if (::fsync(::fileno(file_.get())) != 0 && errno != EINVAL) fail();  // what is no file has no disk
 }
 
 void CsvWriter::fail() const {

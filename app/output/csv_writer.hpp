@@ -29,6 +29,9 @@ class CsvWriter {
   /// Appends one number per column. Throws FileError naming the path and the cause.
   void write_row(std::span<const double> row);
 
+  /// Returns once all rows are on the disk. Throws as above.
+  void sync();
+
   /// The last of the rows that it continues; empty where there is none.
   const std::vector<double>& last_row() const { return last_row_; }
 

@@ -57,8 +57,9 @@ class SharedFields {
   void add(const FieldDescription& field, Snapshot& snapshot) {
     std::visit([&](const auto& values) { add(field.name, values); }, snapshot.field(field.name));
   }
-  /// The number of each cell's region.
+  /// The number of each cell's region, where there are several.
   void add_regions() {
+    if (mesh_.topology().region_names().size() < 2) return;
     const std::span<const Index> region = mesh_.topology().region_of_cell().host();
     std::vector<Real> numbers(region.begin(), region.end());
     cells_.emplace_back("region", kept(in_slabs<Cell>(mesh_.domain(), std::move(numbers))));
@@ -101,7 +102,7 @@ void FieldFiles::write(std::int64_t step, Real time, std::span<const FieldDescri
                        Snapshot& snapshot) {
   SharedFields shared(mesh_);
   for (const FieldDescription& field : fields) shared.add(field, snapshot);
-  if (mesh_.topology().region_names().size() > 1) shared.add_regions();
+  shared.add_regions();
   series_.write(step, time, shared.cells(), shared.nodes());
 }
 
@@ -111,6 +112,7 @@ std::filesystem::path FieldFiles::write_diverged(Real time, std::span<const Fiel
   for (const FieldDescription& field : fields) {
     if (is_sound(field, snapshot, mesh_.domain().communicator())) shared.add(field, snapshot);
   }
+  shared.add_regions();
   return series_.write_apart(name_of_diverged(), time, shared.cells(), shared.nodes());
 }
 

@@ -6,7 +6,8 @@
 
 namespace curlew {
 
-/// The text as HTML and SVG have it, between tags and within quotes; what no page may hold is left out.
+/// The text as HTML and SVG have it, between tags and within quotes; controls are left out, and what is
+/// no character of UTF-8 that XML may hold is replaced by U+FFFD.
 std::string escaped(std::string_view text);
 
 /// Bytes as letters and digits, for the address of an image that is in the page itself (RFC 4648).

@@ -218,6 +218,16 @@ class TableMaker {
   std::optional<PointLocator> locator_;
 };
 
+ColumnValue value_of(const Table& table, std::size_t column, Snapshot& snapshot) {
+  const std::vector<double> values = table.values(snapshot);
+  ColumnValue result{values[column], 0};
+  for (std::size_t k = 0; k < values.size(); ++k) {
+    if (table.columns[k].unit == table.columns[column].unit)
+      result.scale = std::max(result.scale, std::abs(values[k]));
+  }
+  return result;
+}
+
 }  // namespace
 
 struct MonitorFiles::Monitor {
@@ -332,6 +342,12 @@ void MonitorFiles::write_end(const Moment& moment, Snapshot& snapshot) {
   }
 }
 
+void MonitorFiles::sync() {
+  for (Monitor& monitor : monitors_) {
+    if (monitor.series) monitor.series->sync();
+  }
+}
+
 std::vector<MonitorFile> MonitorFiles::files() const {
   std::vector<MonitorFile> files;
   for (const Monitor& monitor : monitors_) {
@@ -353,7 +369,7 @@ void MonitorFiles::require(const NamedReference& column) const {
   }
 }
 
-std::function<double(Snapshot&)> MonitorFiles::find(const std::string& column) const {
+std::function<ColumnValue(Snapshot&)> MonitorFiles::find(const std::string& column) const {
   std::vector<std::string> of_all, of_named;
   for (const Monitor& monitor : monitors_) {
     if (!monitor.is_series) continue;
@@ -361,7 +377,7 @@ std::function<double(Snapshot&)> MonitorFiles::find(const std::string& column) c
     for (std::size_t k = 0; k < columns.size(); ++k) {
       const std::string name = monitor.name + "." + columns[k].name;
       if (name == column)
-        return [&table = monitor.table, k](Snapshot& snapshot) { return table.values(snapshot)[k]; };
+        return [&table = monitor.table, k](Snapshot& snapshot) { return value_of(table, k, snapshot); };
       of_all.push_back(name);
       if (column.starts_with(monitor.name + ".")) of_named.push_back(name);
     }

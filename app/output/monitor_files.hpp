@@ -47,6 +47,12 @@ struct MonitorFile {
   bool is_line = false;
 };
 
+/// What a column of a monitor has at some time.
+struct ColumnValue {
+  double value;
+  double scale;  ///< the largest magnitude among the monitor's columns of the same unit
+};
+
 /// The monitors of a run and their CSV files in the output directory: NAME.csv with a row a time, for lines
 /// NAME_<step>.csv. On several ranks all calls are made by all ranks together; all know the values, rank 0
 /// writes the files.
@@ -76,10 +82,12 @@ class MonitorFiles {
   /// Of a run that was at its end when it went on: writes what write() would have written there, of series
   /// what is not there yet.
   void write_end(const Moment& moment, Snapshot& snapshot);
+  /// Returns once all rows are on the disk.
+  void sync();
 
   /// The present value of "MONITOR.COLUMN". Throws InputError for one that is not there, naming those that
   /// are.
-  double value(const std::string& column, Snapshot& snapshot) const { return find(column)(snapshot); }
+  ColumnValue value(const std::string& column, Snapshot& snapshot) const { return find(column)(snapshot); }
   /// Throws InputErrors where value() would throw.
   void require(const NamedReference& column) const;
 
@@ -96,7 +104,7 @@ class MonitorFiles {
   void write(Monitor& monitor, const Moment& moment, Snapshot& snapshot);
   /// Whether a series has a row of a moment; on the rank that writes.
   static bool has_row(const Monitor& monitor, const Moment& moment);
-  std::function<double(Snapshot&)> find(const std::string& column) const;
+  std::function<ColumnValue(Snapshot&)> find(const std::string& column) const;
   /// Takes a row of a monitor's file, with the time, for what was last written.
   void remember(const Monitor& monitor, std::span<const double> row);
 

@@ -37,6 +37,10 @@ Progress::Progress(std::ostream& out, Mode mode, std::optional<double> end_time,
       next_print_(start_),
       interval_(mode == Mode::Terminal ? terminal_interval : first_line_interval) {}
 
+Progress::~Progress() {
+  if (line_open_) out_ << std::endl;
+}
+
 Progress::Mode Progress::mode_of_standard_error(bool quiet) {
   if (quiet) return Mode::Quiet;
   return ::isatty(STDERR_FILENO) == 1 ? Mode::Terminal : Mode::Lines;

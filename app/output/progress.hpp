@@ -27,6 +27,11 @@ class Progress {
   Progress(std::ostream& out, Mode mode, std::optional<double> end_time,
            std::function<double()> clock = wall_seconds);
 
+  /// Ends an updating line, so that what is told next has a line of its own.
+  ~Progress();
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
   /// Mode for standard error.
   static Mode mode_of_standard_error(bool quiet);
   /// Seconds of a steady clock.

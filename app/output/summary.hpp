@@ -27,7 +27,7 @@ struct Summary {
   std::int64_t cells = 0, faces = 0, edges = 0, nodes = 0;
   std::int64_t steps = 0;
   double time = 0;                           ///< reached [s]
-  double wall_seconds = 0;                   ///< of the whole run
+  double wall_seconds = 0;                   ///< since the program began
   double seconds_per_step = 0;               ///< wall time of the stepping alone (StepTimer)
   std::map<std::string, double> iterations;  ///< mean per solve, by the solve's name
   std::optional<double> max_divergence;      ///< null where there is no velocity

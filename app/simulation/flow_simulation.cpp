@@ -10,14 +10,11 @@
 #include <utility>
 
 #include "app/failure.hpp"
-#include "kernels/chosen_values.hpp"
 #include "kernels/error.hpp"
 #include "kernels/reduction.hpp"
 #include "kernels/vector_kernels.hpp"
 #include "mesh/parallel/slabs.hpp"
 #include "physics/flow/averages.hpp"
-#include "physics/flow/flow_fields.hpp"
-#include "physics/flow/flow_monitors.hpp"
 
 namespace curlew {
 
@@ -50,157 +47,6 @@ struct DistanceOnFace {
   CURLEW_HOST_DEVICE Real operator()(Id<Face> f) const { return norm(v[f] - w[f]); }
 };
 
-struct PascalOnCell {
-  Real density;
-  View<Cell, const Real> pressure;  // over density [m2/s2]
-  View<Cell, Real> scaled;          // [Pa]
-  CURLEW_HOST_DEVICE void operator()(Id<Cell> c) const { scaled[c] = density * pressure[c]; }
-};
-
-/// The present state of a flow on the host; fields are made when first asked for.
-class PresentFlow final : public FlowSnapshot {
- public:
-  /// `centroid_velocity` is made where there is none and somebody sees the velocity.
-  PresentFlow(const IncompressibleFlow& flow, const std::vector<FlowSimulation::FlowAverage>& averages,
-              std::optional<CentroidVelocity>& centroid_velocity)
-      : flow_(flow), averages_(averages), centroid_velocity_(centroid_velocity) {}
-
-  FieldSnapshot field(const std::string& name) override {
-    if (name == "streamfunction") {
-      if (!streamfunction_) streamfunction_ = streamfunction(flow_.mesh(), flow_.flux().to_host());
-      return View<Node, const Real>(streamfunction_->data(), static_cast<Index>(streamfunction_->size()));
-    }
-    auto known = fields_.find(name);
-    if (known == fields_.end()) {
-      const auto whole = [](const auto& field) { return field.to_host(); };
-      known = fields_.emplace(name, is_of_walls(name) ? make_of_walls(name) : make(name, whole)).first;
-    }
-    return std::visit([](const auto& values) { return view(values); }, known->second);
-  }
-
-  FieldSample field_in(const std::string& name, const ChosenCells& chosen) override {
-    if (name == "streamfunction" || is_of_walls(name)) return sample(field(name), chosen);
-    const auto in_cells = [&](const auto& field) { return values_at(field, chosen.cells); };
-    if (name == "velocity") {
-      const Field<Face, Vector3>& on_faces = flow_.face_velocity();
-      return LinearCellSample<Vector3, Tensor3>{in_cells(at_centroids(on_faces)),
-                                                in_cells(gradient(on_faces))};
-    }
-    if (name == "pressure") {
-      const DualCochain<Cell> pressure = in_pascal(flow_.pressure());
-      return LinearCellSample<Real, Vector3>{
-          in_cells(pressure), least_squares_gradient(flow_.mesh(), pressure, chosen.cells.host())};
-    }
-    return std::visit([](auto values) -> FieldSample { return values; }, make(name, in_cells));
-  }
-
-  std::span<const Real> patch_flows() override {
-    if (patch_flows_.empty()) {
-      const Mesh& mesh = flow_.mesh();
-      const std::vector<Patch>& shown = mesh.unfolded().topology().patches();
-      const std::vector<Real> flows = patch_outflows(mesh, flow_.flux());
-      patch_flows_.assign(shown.size(), 0);  // nothing leaves through periodic ones
-      for (std::size_t p = 0; p < flows.size(); ++p) {
-        const auto place = std::ranges::find(shown, mesh.topology().patches()[p].name, &Patch::name);
-        patch_flows_[static_cast<std::size_t>(place - shown.begin())] = flows[p];
-      }
-    }
-    return patch_flows_;
-  }
-  Real density() override { return flow_.settings().density; }
-  const IncompressibleFlow::BoundaryForces& boundary_forces() override {
-    if (!forces_) {
-      const Mesh& mesh = flow_.mesh();
-      const Range<Face> shown = mesh.unfolded().topology().boundary_faces();
-      const auto& own = forces_of_flow();
-      forces_.emplace();
-      forces_->pressure.resize(at(shown.size()));
-      forces_->viscous.resize(at(shown.size()));
-      for (const Id<Face> f : mesh.topology().boundary_faces()) {
-        const std::size_t b = at(f.value() - mesh.topology().boundary_faces().first());
-        const std::size_t place = at(mesh.unfolded_face(f).value() - shown.first());
-        forces_->pressure[place] = own.pressure[b];
-        forces_->viscous[place] = own.viscous[b];
-      }
-    }
-    return *forces_;
-  }
-  IncompressibleFlow::EnergyBudget energy_budget() override { return flow_.energy_budget(); }
-
- private:
-  /// One entry per boundary face of the flow's own mesh.
-  const IncompressibleFlow::BoundaryForces& forces_of_flow() {
-    if (!forces_of_flow_) forces_of_flow_ = flow_.boundary_forces();
-    return *forces_of_flow_;
-  }
-
-  using CellValues = std::variant<std::vector<Real>, std::vector<Vector3>>;
-
-  template <class T>
-  static FieldSnapshot view(const std::vector<T>& values) {
-    return View<Cell, const T>(values.data(), static_cast<Index>(values.size()));
-  }
-
-  Field<Cell, Tensor3> gradient(const Field<Face, Vector3>& face_velocity) const {
-    return velocity_gradient(flow_.mesh(), face_velocity);
-  }
-
-  Field<Cell, Vector3> at_centroids(const Field<Face, Vector3>& face_velocity) const {
-    if (!centroid_velocity_) centroid_velocity_.emplace(face_velocity.executor(), flow_.mesh());
-    return (*centroid_velocity_)(face_velocity);
-  }
-
-  DualCochain<Cell> in_pascal(const DualCochain<Cell>& pressure) {
-    DualCochain<Cell> scaled(pressure.executor(), pressure.extent(), pressure.name(), "Pa");
-    for_each(scaled.executor(), scaled.range(), PascalOnCell{density(), pressure.view(), scaled.view()});
-    return scaled;
-  }
-
-  /// Means are no numbers before there is anything to average.
-  template <class T>
-  static std::vector<T> nan_before_its_begin(const FlowSimulation::FlowAverage& average,
-                                             std::vector<T> means) {
-    if (average.face_velocity.duration() == 0) {
-      for (T& mean : means) mean *= std::numeric_limits<Real>::quiet_NaN();
-    }
-    return means;
-  }
-
-  /// Whether a field is made on the host, of the forces on walls.
-  static bool is_of_walls(const std::string& name) { return name == "wall_shear_stress" || name == "y_plus"; }
-  CellValues make_of_walls(const std::string& name) {
-    WallFriction friction = wall_friction(flow_.mesh(), flow_.settings(), forces_of_flow());
-    if (name == "y_plus") return std::move(friction.y_plus);
-    return std::move(friction.shear_stress);
-  }
-  /// What `take` takes to the host of a field that the executor has.
-  template <class Take>
-  CellValues make(const std::string& name, const Take& take) {
-    if (name == "velocity") return take(at_centroids(flow_.face_velocity()));
-    if (name == "pressure") return take(in_pascal(flow_.pressure()));
-    if (name == "vorticity") return take(vorticity(gradient(flow_.face_velocity())));
-    if (name == "q_criterion") return take(q_criterion(gradient(flow_.face_velocity())));
-    if (name == "divergence") return take(divergence(flow_.mesh(), flow_.flux()));
-    for (const auto& average : averages_) {
-      if (name == average.name + "_velocity")
-        return nan_before_its_begin(average, take(at_centroids(average.face_velocity.mean())));
-      if (name == average.name + "_pressure")
-        return nan_before_its_begin(average, take(in_pascal(average.pressure.mean())));
-      if (name == average.name + "_vorticity")
-        return nan_before_its_begin(average, take(vorticity(gradient(average.face_velocity.mean()))));
-    }
-    throw Error("a flow has no field '" + name + "'");
-  }
-
-  const IncompressibleFlow& flow_;
-  const std::vector<FlowSimulation::FlowAverage>& averages_;
-  std::optional<CentroidVelocity>& centroid_velocity_;
-  std::map<std::string, CellValues> fields_;
-  std::optional<std::vector<Real>> streamfunction_;  // [m2/s]
-  std::vector<Real> patch_flows_;                    // [m3/s]
-  std::optional<IncompressibleFlow::BoundaryForces> forces_of_flow_, forces_;
-};
-
 /// Values whose names begin with `prefix`, without it.
 template <class T>
 std::map<std::string, T> with_prefix(const std::map<std::string, T>& values, const std::string& prefix) {
@@ -220,8 +66,12 @@ FlowStepReport start_flow(IncompressibleFlow& flow, const FlowCase& settings) {
     const Domain& domain = flow.mesh().domain();
     const Checkpoint earlier = read_checkpoint(*settings.initial_file, domain.communicator());
     together(domain.communicator(), [&] {
-      require_checkpoint_of(flow_method_names[at(int(settings.method))], flow.mesh().unfolded(), earlier,
-                            path);
+      with_place(
+          [&] {
+            require_checkpoint_of(flow_method_names[at(int(settings.method))], flow.mesh().unfolded(),
+                                  earlier, path);
+          },
+          [&](const InputError&) { return settings.initial_file_location; });
     });
     const std::vector<Real> slab = earlier.arrays.at("flux").values(),
                             flux = from_slabs<Face>(domain, std::span(slab));
@@ -283,8 +133,8 @@ bool FlowSimulation::at_rest() const {
   return maximum(velocity.executor(), velocity.owned(), NormOnFace{velocity.view()}) <= speed_of_rounding_;
 }
 
-void FlowSimulation::observe(Real value) {
-  detector_.observe(at_rest() ? 0 : value, step_);
+void FlowSimulation::observe(const ColumnValue& column) {
+  detector_.observe_number(at_rest() ? 0 : column.value, column.scale, step_);
 }
 
 void FlowSimulation::start() {
@@ -316,10 +166,6 @@ Checkpoint FlowSimulation::checkpoint() const {
         slab_size<Cell>(domain), [&] { return numbers_in_slabs(domain, average.pressure.mean()); });
   }
   return checkpoint;
-}
-
-bool FlowSimulation::FlowAverage::has_pressure() const {
-  return std::ranges::find(fields, "pressure", &FieldDescription::name) != fields.end();
 }
 
 std::vector<std::string> FlowSimulation::resume(const Checkpoint& checkpoint, const std::string& path) {
@@ -437,9 +283,9 @@ void FlowSimulation::advance() {
         maximum(executor, range, DistanceOnFace{now, std::as_const(*previous_velocity_).view()});
     detector_.observe(at_rest() ? 0 : change, maximum(executor, range, NormOnFace{now}), step_);
   } else if (watches("kinetic_energy")) {
-    observe(report_.kinetic_energy);
+    observe({report_.kinetic_energy, report_.kinetic_energy});
   } else if (watched()) {
-    energy_detector_.observe(at_rest() ? 0 : report_.kinetic_energy, step_);
+    energy_detector_.observe_number(at_rest() ? 0 : report_.kinetic_energy, report_.kinetic_energy, step_);
   }
 }
 
@@ -527,7 +373,7 @@ std::optional<std::string> FlowSimulation::warning_of_slowness() {
   constexpr Real most = 0.03;
   const Real rate = deciding().rate(), share = rate * (time() - settings_.time.start);
   if (warned_of_slowness_ || !settings_.time.steady || !deciding().steady() || share <= most ||
-      rate < largest_change_left_by_solves())
+      changes_as_solves_leave())
     return std::nullopt;
   warned_of_slowness_ = true;
   return fmt::format(
@@ -541,10 +387,10 @@ std::optional<std::string> FlowSimulation::warning_of_stagnation() {
   if (warned_of_stagnation_ || !settings_.time.steady || !has_stagnated(most_steps)) return std::nullopt;
   warned_of_stagnation_ = true;
   return fmt::format(
-      "step {}: for {} steps the change of {} has not fallen, {:.2e} of its size per second (tolerance "
-      "{:.2e}); so much may be what the solves leave, and where that goes on for {} steps the run ends: "
+      "step {}: for {} steps the change of {} has not fallen, {} per second (tolerance {:.2e}); so much may "
+      "be what the solves leave, and where that goes on for {} steps the run ends: "
       "lower tolerance of [solver.*], or raise that of [time]",
-      steps(), most_steps, deciding_quantity(), deciding().rate(), settings_.time.tolerance,
+      steps(), most_steps, deciding_quantity(), share_that_changes(), settings_.time.tolerance,
       SteadyDetector::most_steps_without_fall);
 }
 
@@ -564,8 +410,15 @@ std::optional<std::string> FlowSimulation::warning_of_averages() {
 
 bool FlowSimulation::has_stagnated(int steps) const {
   const SteadyDetector& detector = deciding();
-  return !detector.steady() && detector.steps_without_fall() >= steps &&
-         detector.rate() < largest_change_left_by_solves();
+  return !detector.steady() && detector.steps_without_fall() >= steps && changes_as_solves_leave();
+}
+
+std::string FlowSimulation::share_that_changes() const {
+  const SteadyDetector& detector = deciding();
+  std::string share = fmt::format("{:.2e} of its size", detector.rate());
+  if (detector.rate_of_scale() < detector.rate() / 2)
+    share += fmt::format(", {:.2e} of the largest number beside it,", detector.rate_of_scale());
+  return share;
 }
 
 Real FlowSimulation::largest_change_left_by_solves() const {
@@ -585,7 +438,7 @@ std::vector<FieldDescription> FlowSimulation::output_fields() const {
 }
 
 std::unique_ptr<Snapshot> FlowSimulation::snapshot() const {
-  return std::make_unique<PresentFlow>(*flow_, averages_, centroid_velocity_);
+  return present_flow(*flow_, averages_, centroid_velocity_);
 }
 
 std::string FlowSimulation::conclusion() const {
@@ -594,18 +447,16 @@ std::string FlowSimulation::conclusion() const {
   const SteadyDetector& detector = deciding();
   const std::string change =
       std::isfinite(detector.rate())
-          ? fmt::format(": {} changes by {:.2e} of its size per second (tolerance {:.2e}{})",
-                        deciding_quantity(), detector.rate(), time.tolerance,
-                        detector.steady() ? "" : " for ten steps")
+          ? fmt::format(": {} changes by {} per second (tolerance {:.2e}{})", deciding_quantity(),
+                        share_that_changes(), time.tolerance, detector.steady() ? "" : " for ten steps")
           : "";
   if (detector.steady()) return fmt::format("steady after {} steps{}", steps(), change);
-  const bool left_by_solves = detector.rate() < largest_change_left_by_solves();
   const std::string when = steps() < time.max_steps
                                ? fmt::format("not steady, nor steadier for {} of {} steps",
                                              SteadyDetector::most_steps_without_fall, steps())
                                : fmt::format("not steady after the {} steps of [time] max_steps", steps());
   return fmt::format("{}{}{}", when, change,
-                     left_by_solves
+                     changes_as_solves_leave()
                          ? "; so much may be what the solves leave: lower tolerance of [solver.*], or "
                            "raise that of [time]"
                          : "; where that no longer falls the flow is unsteady, or steps of half the length "

@@ -2,11 +2,10 @@
 #pragma once
 
 #include "app/case/flow_case.hpp"
+#include "app/simulation/present_flow.hpp"
 #include "app/simulation/simulation.hpp"
 #include "app/simulation/step_control.hpp"
-#include "physics/flow/centroid_velocity.hpp"
 #include "physics/flow/incompressible_flow.hpp"
-#include "physics/time_average.hpp"
 
 namespace curlew {
 
@@ -38,7 +37,7 @@ class FlowSimulation final : public Simulation {
   void advance() override;
   bool sound_before_divergence() const override { return false; }
   std::optional<NamedReference> watched() const override;
-  void observe(Real value) override;
+  void observe(const ColumnValue& column) override;
 
   std::map<std::string, SolveReport> solves() const override { return report_.solves; }
   std::optional<Real> divergence() const override { return report_.divergence_max; }
@@ -52,16 +51,6 @@ class FlowSimulation final : public Simulation {
   std::string conclusion() const override;
 
   const IncompressibleFlow& flow() const { return *flow_; }
-
-  /// Means in time of what all averaged fields follow from.
-  struct FlowAverage {
-    std::string name;  ///< of the monitor
-    Real start;        ///< [s]
-    std::vector<FieldDescription> fields;
-    TimeAverage<Field<Face, Vector3>> face_velocity;
-    TimeAverage<DualCochain<Cell>> pressure;  ///< where it is among the fields
-    bool has_pressure() const;
-  };
 
  private:
   bool watches(const std::string& quantity) const;
@@ -84,8 +73,14 @@ class FlowSimulation final : public Simulation {
   std::optional<std::string> warning_of_convection();
   /// What of a change per time solves may leave at most [1/s].
   Real largest_change_left_by_solves() const;
-  /// Whether what decides has not become steadier for so many steps, by what solves may leave.
+  /// Whether what decides changes by no more than what solves may leave.
+  bool changes_as_solves_leave() const {
+    return deciding().rate_of_scale() < largest_change_left_by_solves();
+  }
+  /// The same, and has not become steadier for so many steps.
   bool has_stagnated(int steps) const;
+  /// How much what decides changes by, in words.
+  std::string share_that_changes() const;
   /// Of a flow that is steady by the tolerance alone.
   std::optional<std::string> warning_of_slowness();
   /// Of a flow that changes no less for what its solves leave.

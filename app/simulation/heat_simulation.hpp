@@ -36,7 +36,7 @@ class HeatSimulation final : public Simulation {
   void advance() override;
   bool sound_before_divergence() const override { return true; }
   std::optional<NamedReference> watched() const override { return std::nullopt; }
-  void observe(Real) override {}
+  void observe(const ColumnValue&) override {}
 
   std::map<std::string, SolveReport> solves() const override { return {{"temperature", report_}}; }
   std::optional<Real> divergence() const override { return std::nullopt; }

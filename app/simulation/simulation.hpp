@@ -55,9 +55,9 @@ class Simulation {
   virtual void advance() = 0;
   /// Whether the state before an advance() that diverged, to which any that throws goes back, is to be kept.
   virtual bool sound_before_divergence() const = 0;
-  /// "MONITOR.COLUMN" whose value observe() is to be told after each step; nothing: none.
+  /// "MONITOR.COLUMN" that observe() is to be told of after each step; nothing: none.
   virtual std::optional<NamedReference> watched() const = 0;
-  virtual void observe(Real value) = 0;
+  virtual void observe(const ColumnValue& column) = 0;
 
   // Of the last step, or of the start:
   virtual std::map<std::string, SolveReport> solves() const = 0;  ///< by name

@@ -84,10 +84,15 @@ bool StepControl::at_end(Real now) const {
 }
 
 void SteadyDetector::observe(Real change, Real size, Real step) {
+  observe(change, size, size, step);
+}
+
+void SteadyDetector::observe(Real change, Real size, Real scale, Real step) {
   rate_ = change == 0 ? 0 : change / (size * step);
+  rate_of_scale_ = change == 0 ? 0 : change / (scale * step);
   ++steps_without_fall_;
-  if (rate_ < 0.9 * lowest_rate_) {
-    lowest_rate_ = rate_;
+  if (rate_of_scale_ < 0.9 * lowest_rate_) {
+    lowest_rate_ = rate_of_scale_;
     steps_without_fall_ = 0;
   }
   const bool calm = rate_ < tolerance_;
@@ -97,8 +102,8 @@ void SteadyDetector::observe(Real change, Real size, Real step) {
   if (!calm) has_moved_ = 1;
 }
 
-void SteadyDetector::observe(Real value, Real step) {
-  if (has_previous_ != 0) observe(std::abs(value - previous_), std::abs(value), step);
+void SteadyDetector::observe_number(Real value, Real scale, Real step) {
+  if (has_previous_ != 0) observe(std::abs(value - previous_), std::abs(value), scale, step);
   previous_ = value;
   has_previous_ = 1;
 }
@@ -110,6 +115,7 @@ bool SteadyDetector::steady() const {
 
 std::map<std::string, Real> SteadyDetector::state() const {
   return {{"rate", rate_},
+          {"rate_of_scale", rate_of_scale_},
           {"calm_steps", calm_steps_},
           {"calm_time", calm_time_},
           {"time", time_},
@@ -136,6 +142,7 @@ void SteadyDetector::resume(const std::map<std::string, Real>& state) {
   has_moved_ = number("has_moved");
   previous_ = number("previous");
   has_previous_ = number("has_previous");
+  rate_of_scale_ = state.contains("rate_of_scale") ? number("rate_of_scale") : rate_;
   if (!state.contains("lowest_rate")) return;  // a state without them has them from here on
   lowest_rate_ = number("lowest_rate");
   const Real steps = number("steps_without_fall");

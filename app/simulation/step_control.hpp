@@ -81,15 +81,18 @@ class SteadyDetector {
 
   /// After each step: how much the quantity changed over the `step` [s], and how large it is.
   void observe(Real change, Real size, Real step);
-  /// The same for a quantity that is one number; its first value is what the next is compared to.
-  void observe(Real value, Real step);
+  /// The same for a quantity that is one number; its first value is what the next is compared to. `scale`:
+  /// how large numbers of its kind are, which may be rounding beside them.
+  void observe_number(Real value, Real scale, Real step);
 
   bool steady() const;
   /// Whether the quantity has ever changed by more than the tolerance.
   bool has_moved() const { return has_moved_ != 0; }
   /// Last relative change per time [1/s]; infinite before there is one.
   Real rate() const { return rate_; }
-  /// Steps since it was a tenth lower than ever before.
+  /// The same relative to the quantity's scale: what solves and rounding leave shows in it.
+  Real rate_of_scale() const { return rate_of_scale_; }
+  /// Steps since that was a tenth lower than ever before.
   int steps_without_fall() const { return static_cast<int>(steps_without_fall_); }
   /// After so many of them it is not likely to fall any more.
   static constexpr int most_steps_without_fall = 1000;
@@ -103,8 +106,10 @@ class SteadyDetector {
  private:
   static constexpr Real calm_steps_wanted = 10, calm_share_wanted = 0.1;
 
+  void observe(Real change, Real size, Real scale, Real step);
+
   Real tolerance_;
-  Real rate_ = std::numeric_limits<Real>::infinity(), calm_steps_ = 0, has_moved_ = 0;
+  Real rate_ = std::numeric_limits<Real>::infinity(), rate_of_scale_ = rate_, calm_steps_ = 0, has_moved_ = 0;
   Real time_ = 0, calm_time_ = 0;                             // [s]
   Real previous_ = 0, has_previous_ = 0;                      // of a quantity that is one number
   Real lowest_rate_ = std::numeric_limits<Real>::infinity();  // [1/s]

@@ -542,6 +542,8 @@ def main():
         parser.error(f"--steps: at least 8, got {arguments.steps}")
     if "scaling" in cases and arguments.processes < 2:
         parser.error(f"--processes: at least 2 for scaling, got {arguments.processes}")
+    if any(case.startswith("error") for case in cases) and arguments.processes > 1:
+        parser.error("--processes: errors are those of one process, which has all of icoFoam's fields")
     prepare()
     os.environ.update(openfoam.ENVIRONMENT | {"OMP_NUM_THREADS": "1"})  # not those that a peer would take besides
     about = {

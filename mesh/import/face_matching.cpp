@@ -76,17 +76,6 @@ bool has_repeated_node(const Index* nodes, int size) {
   return false;
 }
 
-Vector3 mean_of_cell(const RawMesh& raw, std::size_t c) {
-  Vector3 sum{};
-  std::int64_t count = 0;
-  visit_cell_faces(raw.cell_types[c], raw.cell_nodes.data() + raw.cell_start[c],
-                   raw.cell_start[c + 1] - raw.cell_start[c], [&](int, const Index* nodes, int size) {
-                     for (int k = 0; k < size; ++k) sum += raw.nodes[at(nodes[k])];
-                     count += size;
-                   });
-  return sum / static_cast<Real>(count);
-}
-
 /// Calls `visit(located)` for every face of cell c.
 template <class Visit>
 void visit_sightings(const RawMesh& raw, std::size_t c, const Visit& visit) {
@@ -118,11 +107,11 @@ void refuse_what_cannot_be_matched(const RawMesh& raw) {
   });
   if (large < raw.cell_types.size()) {
     throw InputError(fmt::format("the {} at {} has more than {} faces, or nodes on a face; divide it",
-                                 name(raw.cell_types[large]), where(mean_of_cell(raw, large)), most_of_one));
+                                 name(raw.cell_types[large]), where(middle_of(raw, large)), most_of_one));
   }
   if (bad < raw.cell_types.size()) {
     throw InputError(fmt::format("the {} at {} uses a node twice; repair or remake the mesh",
-                                 name(raw.cell_types[bad]), where(mean_of_cell(raw, bad))));
+                                 name(raw.cell_types[bad]), where(middle_of(raw, bad))));
   }
 }
 
@@ -188,15 +177,15 @@ FaceMatching match_faces(const RawMesh& raw) {
     throw InputError(fmt::format(
         "a face of the {} at {} is shared by more than two cells; the mesh overlaps itself or holds "
         "cells twice, remake it",
-        name(raw.cell_types[at(s.owner)]), where(mean_of_cell(raw, at(s.owner)))));
+        name(raw.cell_types[at(s.owner)]), where(middle_of(raw, at(s.owner)))));
   }
   if (folded < none) {
     const auto a = at(sightings[at(folded)].owner), b = at(sightings[at(folded + 1)].owner);
     throw InputError(fmt::format(
         "the {} at {} and the {} at {} lie on the same side of the face between them: the mesh is folded, "
         "repair or remake it",
-        name(raw.cell_types[a]), where(mean_of_cell(raw, a)), name(raw.cell_types[b]),
-        where(mean_of_cell(raw, b))));
+        name(raw.cell_types[a]), where(middle_of(raw, a)), name(raw.cell_types[b]),
+        where(middle_of(raw, b))));
   }
   const std::vector<Index> first_face = offsets_of(std::move(faces_of_node));
 

@@ -39,7 +39,7 @@ struct RawMesh {
   std::vector<Index> boundary_nodes;         ///< nodes of each tagged face (2 in two dimensions)
   std::vector<Index> boundary_patch;         ///< one per tagged face: index into patch_names
 
-  std::vector<std::string> region_names;  ///< at least one; "fluid" or the like where the file names none
+  std::vector<std::string> region_names;  ///< at least one; "domain" where the file names none
   std::vector<std::string> patch_names;   ///< names of the tagged boundary faces
   std::vector<std::string> notes;         ///< what the reader did that a user should know, a sentence each
 };

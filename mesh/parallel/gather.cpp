@@ -2,18 +2,12 @@
 #include "mesh/parallel/gather.hpp"
 
 #include <algorithm>
-#include <cstring>
+
+#include "mesh/parallel/slabs.hpp"
 
 namespace curlew {
 
 namespace {
-
-template <class T>
-std::vector<T> values_of(std::span<const std::byte> bytes) {
-  std::vector<T> values(bytes.size() / sizeof(T));
-  if (!values.empty()) std::memcpy(values.data(), bytes.data(), bytes.size());
-  return values;
-}
 
 /// Calls `visit(places, bytes)` on rank 0 with what each rank gives, one after the other.
 template <class Visit>
@@ -26,7 +20,7 @@ void visit_ranks(const Communicator& communicator, std::span<const GlobalIndex> 
   }
   visit(places, bytes);
   for (int r = 1; r < communicator.ranks(); ++r) {
-    const auto theirs = values_of<GlobalIndex>(communicator.receive(r));
+    const auto theirs = detail::as_values<GlobalIndex>(communicator.receive(r));
     visit(std::span(theirs), communicator.receive(r));
   }
 }
@@ -61,7 +55,7 @@ void scatter_items(const Communicator& communicator, std::span<const GlobalIndex
   };
   take(places, items);
   for (int r = 1; r < communicator.ranks(); ++r) {
-    const auto theirs = values_of<GlobalIndex>(communicator.receive(r));
+    const auto theirs = detail::as_values<GlobalIndex>(communicator.receive(r));
     std::vector<std::byte> bytes(theirs.size() * size);
     take(theirs, bytes);
     communicator.send(r, bytes);

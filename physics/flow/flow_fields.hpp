@@ -59,8 +59,9 @@ WallFriction wall_friction(const Mesh& mesh, const FlowSettings& settings,
 /// wall of a channel.
 ///
 /// Holes may be there as long as no fluid comes out of one on balance, or psi would have many values: throws
-/// InputError with the patches around the hole and its outflow. Throws Error unless there is one flux per
-/// face of a two-dimensional mesh. On several ranks the first one finds it for all.
-std::vector<Real> streamfunction(const Mesh& mesh, std::span<const Real> flux);
+/// InputError with the patches around the hole and its outflow. `past` [m2/s]: the largest velocity at a face
+/// times its length; what a wall that moves along itself lets through is rounding of it. Throws Error unless
+/// there is one flux per face of a two-dimensional mesh. On several ranks the first one finds it for all.
+std::vector<Real> streamfunction(const Mesh& mesh, std::span<const Real> flux, Real past = 0);
 
 }  // namespace curlew

@@ -5,18 +5,10 @@
 
 #include <utility>
 
+#include "kernels/entity_terms.hpp"
 #include "kernels/reduction.hpp"
 
 namespace curlew {
-
-namespace {
-
-struct FluxOfFace {
-  View<Face, const Real> flux;
-  CURLEW_HOST_DEVICE Real operator()(Id<Face> f) const { return flux[f]; }
-};
-
-}  // namespace
 
 BodyForces forces_on_patches(const Mesh& mesh, Real density, const IncompressibleFlow::BoundaryForces& forces,
                              std::span<const std::size_t> patches, Vector3 origin) {
@@ -60,7 +52,7 @@ std::vector<Real> patch_outflows(const Mesh& mesh, const PrimalCochain<Face>& fl
                       mesh.topology().faces().size()));
   std::vector<Real> outflows;
   for (const Patch& patch : mesh.topology().patches())
-    outflows.push_back(sum(flux.executor(), patch.faces, FluxOfFace{flux.view()}));
+    outflows.push_back(sum(flux.executor(), patch.faces, ValueOfEntity<Face>{flux.view()}));
   return outflows;
 }
 

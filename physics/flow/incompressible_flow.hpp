@@ -84,8 +84,7 @@ class IncompressibleFlow {
 
   /// Force per density of the fluid on each boundary face whose velocity is given [m4/s2], from the momentum
   /// left over there (Babuška & Miller, IJNME 20, 1984), on the host: one entry per boundary face that the
-  /// rank owns, in order; zero on open ones. `viscous` includes what the transposed gradient adds on rotating
-  /// walls.
+  /// rank owns, in order; zero on open ones. `viscous` includes what the transposed gradient adds there.
   struct BoundaryForces {
     std::vector<Vector3> pressure, viscous;
   };

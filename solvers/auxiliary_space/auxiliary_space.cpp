@@ -63,11 +63,6 @@ struct AreaOfFace {
   CURLEW_HOST_DEVICE Real operator()(Id<Face> f) const { return norm(area[f]); }
 };
 
-struct VolumeOfCell {
-  View<Cell, const Real> volume;
-  CURLEW_HOST_DEVICE Real operator()(Id<Cell> c) const { return volume[c]; }
-};
-
 /// Of R F C, from rows of F that are whole.
 struct DiagonalOnEdge {
   Incidence<Edge, Face> faces_of_edge;
@@ -308,7 +303,7 @@ class AuxiliarySpace::Implementation {
     const Real area =
         sum(executor_, mesh_.topology().boundary_faces(), AreaOfFace{mesh_.geometry().face_areas(space)});
     const Real volume = sum(executor_, mesh_.domain().halo<Cell>().owned(),
-                            VolumeOfCell{mesh_.geometry().cell_volumes(space)});
+                            ValueOfEntity<Cell>{mesh_.geometry().cell_volumes(space)});
     return area > 8 * std::pow(volume, Real(2) / 3);
   }
 

@@ -275,6 +275,27 @@ TEST(BadInput, steps_before_a_file_that_cannot_be_written_are_kept) {
   EXPECT_EQ(read_checkpoint(folder / "out/checkpoint_8.h5").step, 8);
 }
 
+TEST(BadInput, is_told_though_the_steps_before_cannot_be_kept) {
+  const CaseFolder folder;
+  folder.edit("coefficient = ", "coefficient = \"x < 2 && t > 0.4 ? -2 : 1\" # ");
+  std::filesystem::create_directories(folder / "out/checkpoint_8.h5/in the way");
+  const Outcome outcome = folder.run({});
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_THAT(outcome.error, HasSubstr("the convection coefficient of patch 'right' is -2"));
+  expect_reason(folder, "failed", outcome);
+}
+
+TEST(Divergence, is_told_though_the_fields_of_the_moment_cannot_be_written) {
+  const FlowFolder folder;
+  folder.edit("cos(2*t)", "t < 0.6 ? 0 : 1");
+  folder.edit("[output]", "[solver.pressure]\npreconditioner = \"jacobi\"\nmax_iterations = 3\n[output]");
+  std::filesystem::create_directories(folder / "out/fields/cavity_diverged.hdf/in the way");
+  const Outcome outcome = folder.run({});
+  EXPECT_EQ(outcome.status, 3);
+  EXPECT_THAT(outcome.error, StartsWith("error: step "));
+  expect_reason(folder, "diverged", outcome);
+}
+
 TEST(Divergence, keeps_the_checkpoints_and_what_came_before) {
   const CaseFolder folder;
   ASSERT_EQ(folder.run({"--steps", "7"}).status, 0);

@@ -14,6 +14,7 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
+using testing::StartsWith;
 
 /// A transient case on "mesh.geo", a coarse plate.
 class PlateFolder : public OutputDirectory {
@@ -153,6 +154,18 @@ TEST(Convert, to_vtkhdf_opens) {
   EXPECT_EQ(types.front(), 5);  // VTK's number of a triangle
   EXPECT_EQ(file.read<double>("/VTKHDF/CellData/region"), std::vector<double>(types.size(), 0));
   EXPECT_EQ(file.read<std::int64_t>("/VTKHDF/Connectivity").size(), 3 * types.size());
+}
+
+TEST(Convert, names_the_mesh_that_is_wrong) {
+  const OutputDirectory folder;
+  write_text(folder / "square.msh", square_of("2\n1 2 2 0 1 1 2 3\n2 2 2 0 1 1 3 3\n"));
+  for (const char* output : {"square.hdf", "square.h5"}) {
+    std::vector<std::string> arguments{"mesh", "convert", "square.msh", output};
+    if (std::string(output) == "square.h5") arguments.insert(arguments.end(), {"--partition", "2"});
+    const Outcome outcome = run_curlew(folder.path(), arguments);
+    EXPECT_EQ(outcome.status, 2);
+    EXPECT_THAT(outcome.error, StartsWith("error: square.msh: "));
+  }
 }
 
 TEST(Convert, to_vtkhdf_turns_inverted_cells) {

@@ -93,37 +93,6 @@ TEST_P(OnShelf, normals_leave_the_lower_cell) {
   }
 }
 
-TEST_P(OnShelf, dual_faces_close_round_interior_nodes_and_point_along_their_edges) {
-  const Mesh mesh(GetParam().raw);
-  const Topology& t = mesh.topology();
-  if (t.dimension() == 2) return;
-  const std::vector<Vector3> areas = dual_face_areas(t, mesh.geometry());
-  const auto x = mesh.geometry().node_positions(MemorySpace::Host);
-  std::set<Index> on_boundary;
-  for (const Id<Face> f : t.boundary_faces()) {
-    for (const auto [n, sign] : t.nodes_of_face()[f]) on_boundary.insert(n.value());
-  }
-  Real volume = 0, expected = 0;
-  for (const Id<Node> n : t.nodes()) {
-    expected += mesh.geometry().node_volumes()[at(n.value())];
-    if (on_boundary.count(n.value())) continue;
-    Vector3 sum{};
-    for (const auto [e, sign] : t.edges_of_node()[n]) sum += sign * areas[at(e.value())];
-    EXPECT_LE(norm(sum), 1e-15);
-  }
-  for (const Id<Edge> e : t.edges()) {
-    const auto ends = t.nodes_of_edge()[e];
-    volume += dot(areas[at(e.value())], x[ends[1].id] - x[ends[0].id]) / 3;
-  }
-  // The sum of A.l over all dual faces is d times the volume of the mesh, boundary included, since the dual
-  // faces meet the boundary along its own median dual.
-  const bool simplices = t.cell_type(Id<Cell>(0)) == CellType::Tetrahedron;
-  if (simplices) {
-    EXPECT_NEAR(volume, expected, 1e-13 * expected);
-  }
-  EXPECT_GT(volume, 0);
-}
-
 TEST_P(OnShelf, every_order_gives_the_same_complex_and_one_or_two_threads_the_same_numbers) {
   const auto faces_of = [](const Mesh& mesh) {
     std::vector<std::vector<Index>> rows;

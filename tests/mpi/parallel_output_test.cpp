@@ -80,11 +80,15 @@ TEST_P(OnRanks, files_of_fields_have_the_bytes_of_one_rank) {
   const OutputDirectory mine, expected;
   const auto ours = shared(mine);
   FieldFiles(expected.path(), "whole", mesh.whole, std::nullopt).write(3, 0.5, fields, whole);
-  FieldFiles(ours, "whole", mesh.part, std::nullopt).write(3, 0.5, fields, part);
+  FieldFiles files(ours, "whole", mesh.part, std::nullopt);
+  files.write(3, 0.5, fields, part);
+  const std::filesystem::path diverged = files.write_diverged(0.5, fields, part);
   if (all_ranks()->rank() > 0) {
     EXPECT_EQ(mine.names(), "");
     return;
   }
+  EXPECT_TRUE(read_text(diverged) == read_text(expected / "fields/whole_000003.hdf"));
+  std::filesystem::remove(diverged);
   EXPECT_EQ(mine.names(), expected.names());
   for (const char* name : {"whole.hdf.series", "fields/whole_000003.hdf"})
     EXPECT_TRUE(read_text(ours / name) == read_text(expected / name)) << name;

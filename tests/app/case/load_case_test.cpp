@@ -196,6 +196,13 @@ directory = "."
   EXPECT_THAT(errors_with(over_it),
               ElementsAre(AllOf(HasSubstr("monitor \"in\" writes"), HasSubstr("in.csv"))));
   EXPECT_NO_THROW(load_case(folder / "case.toml", over_it, one_rank(), folder / "other"));
+  // A line writes NAME_<step>.csv.
+  for (const auto& [table, is_written] : {std::pair("left_profile.csv", false), {"left_20.csv", true}}) {
+    write_text(folder / table, "t,flow_rate\n0,1\n1,1\n");
+    const auto errors = errors_with({fmt::format("boundary.left={{type=\"inlet\", table=\"{}\"}}", table),
+                                     "monitor.left={type=\"line\", from=[0,0.5,0], to=[1,0.5,0], points=3}"});
+    EXPECT_EQ(errors.size(), is_written ? 1u : 0u) << table;
+  }
 }
 
 TEST_F(LoadCase, values_show_that_there_is_no_steady_state) {

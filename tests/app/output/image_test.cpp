@@ -163,6 +163,18 @@ TEST(Png, decodes_to_the_pixels) {
 
 TEST(Markup, is_that_of_the_standards) {
   EXPECT_EQ(escaped("a<b & \"c\">\x01\n\t\xc3\xa9"), "a&lt;b &amp; &quot;c&quot;&gt;\n\t\xc3\xa9");
+  EXPECT_EQ(escaped("\xe2\x82\xac\xf0\x9f\x98\x80\xed\x9f\xbf"), "\xe2\x82\xac\xf0\x9f\x98\x80\xed\x9f\xbf");
+  // RFC 3629, 3 and 4: none of UTF-8, cut off, longer than need be, a surrogate, beyond Unicode; XML 2.2: the
+  // two that are no characters.
+  const std::string none = "\xef\xbf\xbd";
+  for (const char* bytes : {"\xe9", "\xe2\x82", "\xc0\xaf", "\xe0\x80\xaf", "\xed\xa0\x80",
+                            "\xf4\x90\x80\x80", "\xf8\x88\x80\x80\x80", "\xbf\xbf"}) {
+    std::string expected = "(";
+    for (std::size_t k = 0; k < std::string(bytes).size(); ++k) expected += none;
+    EXPECT_EQ(escaped("(" + std::string(bytes) + ")"), expected + ")") << expected.size();
+  }
+  EXPECT_EQ(escaped("\xef\xbf\xbe").substr(0, 3), none);
+  EXPECT_EQ(escaped("\xef\xbf\xbf").substr(0, 3), none);
   // RFC 4648, 10.
   EXPECT_EQ(base64(""), "");
   EXPECT_EQ(base64("f"), "Zg==");

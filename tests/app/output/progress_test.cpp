@@ -76,6 +76,15 @@ TEST(Progress, a_note_does_not_tear_the_updating_line) {
   EXPECT_EQ(out.str(), "\rstep 1  time 0.5 s  0 s/step\x1b[K\r\x1b[Kcheckpoint written\n");
 }
 
+TEST(Progress, leaves_a_line_of_its_own_to_what_ends_a_run) {
+  std::ostringstream out;
+  {
+    Progress progress(out, Progress::Mode::Terminal, std::nullopt, [] { return 0.0; });
+    progress.step(1, 0.5, {});
+  }
+  EXPECT_EQ(out.str(), "\rstep 1  time 0.5 s  0 s/step\x1b[K\n");
+}
+
 TEST(Progress, a_warning_is_told_in_every_mode) {
   for (const auto mode : {Progress::Mode::Terminal, Progress::Mode::Lines, Progress::Mode::Quiet}) {
     std::ostringstream out;

@@ -289,7 +289,7 @@ TEST_F(FlowRun, is_steady_when_what_is_watched_no_longer_changes) {
   for (int k = 0; k < 12; ++k) {
     EXPECT_FALSE(watching->finished());
     watching->advance();
-    watching->observe(k == 0 ? 2 : 3);
+    watching->observe(k == 0 ? ColumnValue{2, 2} : ColumnValue{3, 3});
   }
   EXPECT_TRUE(watching->finished());
 }
@@ -302,7 +302,7 @@ TEST_F(FlowRun, a_quantity_that_never_changes_does_not_tell_that_the_flow_is_ste
   const auto run = simulation(), stopped = simulation(), resumed = simulation();
   const auto advance = [](FlowSimulation& simulation) {
     simulation.advance();
-    simulation.observe(3);
+    simulation.observe({3, 3});
   };
   run->start();
   while (!run->finished()) advance(*run);
@@ -407,6 +407,33 @@ TEST_F(FlowRun, ends_where_it_becomes_no_steadier_after_a_restart_in_the_same_st
   EXPECT_TRUE(looser->reached_goal());
 }
 
+TEST_F(FlowRun, ends_where_a_number_beside_larger_ones_is_what_its_solves_leave) {
+  settings.flow.convection = ConvectionScheme::None;
+  settings.time.steady = true;
+  settings.time.step = 0.01;
+  settings.time.tolerance = 1e-6;
+  settings.flow.momentum.relative_tolerance = settings.flow.pressure.relative_tolerance = 1e-8;
+  settings.time.max_steps = 1500;
+  settings.time.quantity = "lift.fy";
+  speed = [](Real) { return 1; };
+  // A lift between plus and minus this share of the drag beside it.
+  for (const Real share : {1e-9, 1e-3}) {
+    const auto run = simulation();
+    run->start();
+    while (!run->finished()) {
+      run->advance();
+      run->observe({run->steps() % 2 == 0 ? 5 * share : -5 * share, 5});
+    }
+    EXPECT_FALSE(run->reached_goal());
+    EXPECT_THAT(run->conclusion(), HasSubstr("lift.fy changes by 2.00e+02 of its size, "));
+    EXPECT_EQ(run->steps() < 1100, share < 1e-6);
+    EXPECT_EQ(
+        run->conclusion().find("2.00e-07 of the largest number beside it, per second") != std::string::npos,
+        share < 1e-6);
+    EXPECT_EQ(run->conclusion().find("what the solves leave") != std::string::npos, share < 1e-6);
+  }
+}
+
 TEST_F(FlowRun, that_is_not_steady_says_the_same_after_a_restart) {
   settings.time.steady = true;
   settings.time.max_steps = 3;
@@ -436,7 +463,7 @@ TEST_F(FlowRun, of_a_fluid_at_rest_is_steady_whatever_rounding_leaves) {
       run->start();
       while (!run->finished()) {
         run->advance();
-        if (run->watched()) run->observe(speed(run->time()));
+        if (run->watched()) run->observe({speed(run->time()), std::abs(speed(run->time()))});
       }
       EXPECT_EQ(run->reached_goal(), size < 1e-12) << quantity;
     }

@@ -196,6 +196,10 @@ TEST(StepControl, a_steady_run_has_no_end) {
   EXPECT_FALSE(control.at_end(1e6));
 }
 
+void observe_number(SteadyDetector& detector, Real value, Real step) {
+  detector.observe_number(value, std::abs(value), step);
+}
+
 TEST(SteadyDetector, wants_ten_calm_steps_in_a_row) {
   SteadyDetector detector(0.01);
   EXPECT_TRUE(std::isinf(detector.rate()));
@@ -217,21 +221,21 @@ TEST(SteadyDetector, a_decay_is_found_where_its_rate_falls_below_the_tolerance) 
   SteadyDetector detector(1e-3);
   const Real step = 0.01;
   Real time = 0;
-  for (; !detector.steady() && time < 100; time += step) detector.observe(2 + std::exp(-time), step);
+  for (; !detector.steady() && time < 100; time += step) observe_number(detector, 2 + std::exp(-time), step);
   EXPECT_NEAR(time, -std::log(2e-3) / 0.9, 3 * step);
 }
 
 TEST(SteadyDetector, wants_a_number_to_be_calm_for_a_tenth_of_the_time) {
   SteadyDetector detector(0.01), of_a_field(0.01);
-  for (int k = 0; k <= 90; ++k) detector.observe(1 + k % 2, 1);
+  for (int k = 0; k <= 90; ++k) observe_number(detector, 1 + k % 2, 1);
   for (int k = 0; k < 90; ++k) of_a_field.observe(1, 1, 1);
   for (int k = 0; k < 19; ++k) {
     EXPECT_EQ(of_a_field.steady(), k >= 10) << k;
     of_a_field.observe(0, 1, 0.5);
-    detector.observe(1, 0.5);
+    observe_number(detector, 1, 0.5);
   }
   EXPECT_FALSE(detector.steady());
-  detector.observe(1, 0.6);
+  observe_number(detector, 1, 0.6);
   EXPECT_TRUE(detector.steady());
 }
 
@@ -239,7 +243,7 @@ TEST(SteadyDetector, a_swing_is_not_steady_where_it_turns) {
   SteadyDetector detector(1e-5);
   int calm = 0, longest = 0;
   for (Real time = 0; time < 200; time += 0.01) {
-    detector.observe(1 + 0.01 * std::sin(2 * std::numbers::pi * time / 100), 0.01);
+    observe_number(detector, 1 + 0.01 * std::sin(2 * std::numbers::pi * time / 100), 0.01);
     calm = detector.rate() < 1e-5 ? calm + 1 : 0;
     longest = std::max(longest, calm);
     ASSERT_FALSE(detector.steady()) << time;
@@ -249,15 +253,26 @@ TEST(SteadyDetector, a_swing_is_not_steady_where_it_turns) {
 
 TEST(SteadyDetector, what_is_nothing_and_stays_nothing_is_steady) {
   SteadyDetector detector(1e-3);
-  detector.observe(0, 0.1);
+  observe_number(detector, 0, 0.1);
   EXPECT_TRUE(std::isinf(detector.rate())) << "there is nothing yet to compare it to";
-  for (int k = 0; k < 10; ++k) detector.observe(0, 0.1);
+  for (int k = 0; k < 10; ++k) observe_number(detector, 0, 0.1);
   EXPECT_TRUE(detector.steady());
+}
+
+TEST(SteadyDetector, a_number_falls_no_more_beside_larger_ones) {
+  SteadyDetector detector(1e-3);
+  for (int k = 0; k < 20; ++k) detector.observe_number(1 + std::exp(-k), 100, 0.1);
+  EXPECT_EQ(detector.steps_without_fall(), 0);
+  // Its own share falls on while it grows, what it is of the others does not.
+  for (int k = 1; k < 20; ++k) detector.observe_number(1 + k, 100, 0.1);
+  EXPECT_NEAR(detector.rate(), 0.5, 1e-12);
+  EXPECT_NEAR(detector.rate_of_scale(), 0.1, 1e-12);
+  EXPECT_EQ(detector.steps_without_fall(), 19);
 }
 
 TEST(SteadyDetector, not_a_number_is_not_steady) {
   SteadyDetector detector(1e-3);
-  for (int k = 0; k < 20; ++k) detector.observe(std::nan(""), 0.1);
+  for (int k = 0; k < 20; ++k) observe_number(detector, std::nan(""), 0.1);
   EXPECT_FALSE(detector.steady());
 }
 
@@ -282,7 +297,7 @@ TEST(SteadyDetector, a_restart_asks_anew_whether_it_is_steady) {
 
 TEST(SteadyDetector, counts_time_from_a_restart_on_where_the_state_has_none) {
   SteadyDetector before(1e-3), after(1e-3);
-  for (int k = 0; k <= 100; ++k) before.observe(1 + k % 2, 1);
+  for (int k = 0; k <= 100; ++k) observe_number(before, 1 + k % 2, 1);
   std::map<std::string, Real> state = before.state();
   state.erase("time");
   state.erase("calm_time");
@@ -290,7 +305,7 @@ TEST(SteadyDetector, counts_time_from_a_restart_on_where_the_state_has_none) {
   const Real last = state.at("previous");
   for (int k = 0; k < 10; ++k) {
     EXPECT_FALSE(after.steady()) << k;
-    after.observe(last, 1);
+    observe_number(after, last, 1);
   }
   EXPECT_TRUE(after.steady());
 }
@@ -302,8 +317,8 @@ TEST(SteadyDetector, goes_on_as_if_there_had_been_no_restart) {
     const Real value = 2 + std::exp(-0.01 * k);
     SteadyDetector restarted(1e-3);
     restarted.resume(whole.state());
-    whole.observe(value, 0.01);
-    restarted.observe(value, 0.01);
+    observe_number(whole, value, 0.01);
+    observe_number(restarted, value, 0.01);
     ASSERT_EQ(restarted.state(), whole.state()) << k;
     ASSERT_EQ(restarted.steady(), whole.steady()) << k;
   }

@@ -330,7 +330,6 @@ TEST(Periodic, meshes_refuse_what_needs_node_positions) {
   const Mesh& mesh = periodic.mesh;
   EXPECT_THROW(mesh.geometry().node_positions(), Error);
   EXPECT_THROW(mesh.geometry().node_positions(MemorySpace::Host), Error);
-  EXPECT_THROW(dual_face_areas(mesh.topology(), mesh.geometry()), Error);
   EXPECT_THROW(measure_quality(mesh), Error);
   EXPECT_THROW(PointLocator{mesh}, Error);
   EXPECT_THROW(make_periodic(mesh, {{{"bottom", "top"}}}), Error);

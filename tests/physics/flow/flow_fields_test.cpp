@@ -293,6 +293,17 @@ Mesh ring() {
   throw Error("the shelf has no ring of quadrilaterals");
 }
 
+TEST(StreamfunctionAroundAHole, is_there_where_a_wall_that_turns_lets_its_rounding_through_a_fluid_at_rest) {
+  const Mesh mesh = ring();
+  const Topology& topology = mesh.topology();
+  std::vector<Real> flux(at(topology.faces().size()));
+  ASSERT_EQ(topology.patches()[1].name, "island");
+  for (const Id<Face> f : topology.faces_of_patch(1)) flux[at(f.value())] = 1e-18;
+  EXPECT_THROW(streamfunction(mesh, flux), InputError);
+  EXPECT_NO_THROW(streamfunction(mesh, flux, 0.1));
+  EXPECT_THROW(streamfunction(mesh, flux, 1e-9), InputError);
+}
+
 TEST(StreamfunctionAroundAHole, is_single_valued_in_a_vortex_and_refused_for_a_source) {
   const Mesh mesh = ring();
   const Vector3 centre{0.5, 0.5, 0};
