@@ -324,8 +324,10 @@ class Run {
   void checkpoint(Files& files) {
     as_output([&] {
       // Before it, so that no row is missing after a power failure that a restart from it does not make anew.
-      if (files.residuals) files.residuals->sync();
-      files.monitors->sync();
+      together(ranks_, [&] {
+        if (files.residuals) files.residuals->sync();
+        files.monitors->sync();
+      });
       const Checkpoint checkpoint = simulation_.checkpoint();
       write_checkpoint(directory_, checkpoint, ranks_);
     });

@@ -221,6 +221,33 @@ TEST_F(InABox, evaluates_a_patch_that_does_not_change_once_beside_one_that_does)
   EXPECT_TRUE(held.flux == expected.flux && held.velocity == expected.velocity);
 }
 
+TEST_F(InABox, evaluates_what_a_time_gives_once_until_it_is_another_time_or_a_mean) {
+  std::atomic<int> evaluations = 0;
+  Real refused = -1;
+  on("right") = Outlet{};
+  on("left") = Inlet{analytic_vector([&](Vector3, Real t) {
+                       ++evaluations;
+                       if (t == refused) throw InputError("no value");
+                       return Vector3{t, 0, 0};
+                     }),
+                     {}};
+  FlowBoundaries boundaries(Executor::serial(), mesh_, settings_);
+  const auto evaluates = [&](const auto& update) {
+    const int before = evaluations;
+    update();
+    return evaluations > before;
+  };
+  const auto at_time = [&](Real time) { return [&boundaries, time] { boundaries.update(time); }; };
+  EXPECT_TRUE(evaluates(at_time(1)));
+  EXPECT_FALSE(evaluates(at_time(1)));
+  EXPECT_TRUE(evaluates(at_time(2)));
+  EXPECT_TRUE(evaluates([&] { boundaries.update_to_mean(1, 2); }));
+  EXPECT_TRUE(evaluates(at_time(2)));
+  refused = 3;
+  EXPECT_THROW(boundaries.update(3), InputError);
+  EXPECT_TRUE(evaluates(at_time(2)));
+}
+
 TEST_F(InABox, a_net_inflow_of_a_closed_domain_is_an_error_that_prints_it) {
   on("left") = Inlet{uniform_vector({0.5, 0, 0}), {}};
   on("right") = Inlet{uniform_vector({0.3, 0, 0}), {}};
