@@ -532,7 +532,7 @@ def main():
     parser.add_argument("--cells", type=int, help="about how many (64000; the crankcase 30567, growth 256000)")
     parser.add_argument("--steps", type=int, help="of a flow, the first half of which does not count (120; growth and scaling 40)")
     parser.add_argument("--rounds", type=int, default=1, help="how often A B B A (1)")
-    parser.add_argument("--processes", type=int, default=1, help="of peers, and threads of Curlew (1; scaling: at least 2)")
+    parser.add_argument("--processes", type=int, default=1, help="of peers, and threads of Curlew (1; scaling: at least 2; error-*: 1)")
     arguments = parser.parse_args()
     cases = arguments.case or [case for case in CASES if case not in ALONE]
     for case in cases:

@@ -15,6 +15,7 @@
 #include "kernels/vector_kernels.hpp"
 #include "mesh/parallel/exchange.hpp"
 #include "operators/node_diffusion_kernels.hpp"
+#include "physics/heat/heat_diffusion_kernels.hpp"
 #include "physics/heat/tied_parts.hpp"
 #include "solvers/null_space.hpp"
 #include "solvers/preconditioners.hpp"
@@ -22,186 +23,6 @@
 namespace curlew {
 
 namespace {
-
-/// y = (C/dt) x + theta (H + K) x at nodes that are solved for, zero at held ones, given K x. Returns the
-/// term of x . y.
-struct HeatSystemOnNode {
-  Real per_step, implicit_weight;  // 1/dt [1/s] (0: steady), theta
-  View<Node, const Real> capacity, convection;
-  View<Node, const std::uint8_t> held;
-  View<Node, const Real> x;
-  View<Node, Real> y;
-  CURLEW_HOST_DEVICE Real operator()(Id<Node> n, Real outflow) const {
-    const Real own = x[n], conducted = outflow + convection[n] * own;
-    const Real image = held[n] ? Real(0) : per_step * capacity[n] * own + implicit_weight * conducted;
-    y[n] = image;
-    return own * image;
-  }
-};
-
-/// Net heat into the dual volume from everything but a holding boundary.
-struct InflowOnNode {
-  View<Node, const Real> load, convection, temperature;
-  View<Node, Real> inflow;
-  CURLEW_HOST_DEVICE void operator()(Id<Node> n, Real outflow) const {
-    inflow[n] = load[n] - convection[n] * temperature[n] - outflow;
-  }
-};
-
-/// What the heat that is stored lacks, at the temperatures of a guess, of what flows in, as the scheme weighs
-/// it, and of what earlier steps left over; zero at held nodes.
-struct SoughtOnNode {
-  Real per_step, implicit_weight;
-  View<Node, const Real> capacity, temperature, previous, inflow, previous_inflow, left_over;
-  View<Node, const std::uint8_t> held;
-  View<Node, Real> sought;
-  CURLEW_HOST_DEVICE void operator()(Id<Node> n) const {
-    sought[n] = held[n] ? Real(0)
-                        : implicit_weight * inflow[n] + (1 - implicit_weight) * previous_inflow[n] -
-                              per_step * (capacity[n] * (temperature[n] - previous[n]) - left_over[n]);
-  }
-};
-
-/// What a holding boundary must supply: stored heat less the inflow from elsewhere, as the scheme weighs
-/// them.
-struct SuppliedOnNode {
-  Real per_step, implicit_weight;
-  View<Node, const Real> capacity, temperature, previous, inflow, previous_inflow;
-  View<Node, Real> supplied;
-  CURLEW_HOST_DEVICE void operator()(Id<Node> n) const {
-    supplied[n] = per_step * capacity[n] * (temperature[n] - previous[n]) - implicit_weight * inflow[n] -
-                  (1 - implicit_weight) * previous_inflow[n];
-  }
-};
-
-/// What is left over for later steps once a step is done.
-struct LeftOverOnNode {
-  Real step;
-  View<Node, const std::uint8_t> held;
-  View<Node, const Real> supplied;
-  View<Node, Real> left_over;
-  CURLEW_HOST_DEVICE void operator()(Id<Node> n) const {
-    if (!held[n]) left_over[n] -= step * supplied[n];
-  }
-};
-
-struct HoldOnNode {
-  View<Node, const std::uint8_t> held;
-  View<Node, const Real> held_temperature;
-  View<Node, Real> temperature;
-  CURLEW_HOST_DEVICE void operator()(Id<Node> n) const {
-    if (held[n]) temperature[n] = held_temperature[n];
-  }
-};
-
-struct DistanceFromHeldOnNode {
-  View<Node, const std::uint8_t> held;
-  View<Node, const Real> held_temperature, temperature;
-  CURLEW_HOST_DEVICE Real operator()(Id<Node> n) const {
-    const Real distance = held[n] ? std::abs(temperature[n] - held_temperature[n]) : 0;
-    return distance > rounding_of_held * std::abs(held_temperature[n]) ? distance : 0;
-  }
-};
-
-struct RaiseOnNode {
-  Real rise;  // [K]
-  View<Node, Real> temperature;
-  CURLEW_HOST_DEVICE void operator()(Id<Node> n) const { temperature[n] += rise; }
-};
-
-/// 1 at nodes that are solved for, zero at held ones.
-struct SolvedForOnNode {
-  View<Node, const std::uint8_t> held;
-  View<Node, Real> x;
-  CURLEW_HOST_DEVICE void operator()(Id<Node> n) const { x[n] = held[n] ? 0 : 1; }
-};
-
-/// C x at nodes that are solved for, zero at held ones.
-struct CapacityOnNode {
-  View<Node, const Real> capacity;
-  View<Node, const std::uint8_t> held;
-  View<Node, const Real> x;
-  View<Node, Real> y;
-  CURLEW_HOST_DEVICE void operator()(Id<Node> n) const { y[n] = held[n] ? Real(0) : capacity[n] * x[n]; }
-};
-
-struct StoredOfNode {
-  View<Node, const Real> capacity, temperature, previous;
-  CURLEW_HOST_DEVICE Real operator()(Id<Node> n) const {
-    return capacity[n] * (temperature[n] - previous[n]);
-  }
-};
-
-struct SquaredProductOfNode {
-  View<Node, const Real> a, b;
-  CURLEW_HOST_DEVICE Real operator()(Id<Node> n) const {
-    const Real product = a[n] * b[n];
-    return product * product;
-  }
-};
-
-/// How much of what a node lacks other nodes get to feel: strong convection answers it by a small change of
-/// the node's own temperature. Zero at held nodes.
-struct ShareFeltOfNode {
-  Real implicit_weight;
-  View<Node, const Real> convection, diagonal;
-  CURLEW_HOST_DEVICE Real operator()(Id<Node> n) const {
-    if (!(diagonal[n] > 0)) return 0;
-    const Real share = 1 - implicit_weight * convection[n] / diagonal[n];
-    return share > rounding ? share : rounding;
-  }
-  static constexpr Real rounding = std::numeric_limits<Real>::epsilon();
-};
-
-struct SquaredShareOfNode {
-  ShareFeltOfNode share_felt;
-  View<Node, const Real> sought;
-  CURLEW_HOST_DEVICE Real operator()(Id<Node> n) const {
-    const Real term = share_felt(n) * sought[n];
-    return term * term;
-  }
-};
-
-/// Of the terms that make up what a uniform temperature lacks, but for conduction, which is zero.
-struct SquaredTermOfNode {
-  Real per_step, implicit_weight;
-  ShareFeltOfNode share_felt;
-  View<Node, const Real> capacity, convection, load, temperature;
-  CURLEW_HOST_DEVICE Real operator()(Id<Node> n) const {
-    const Real term = (per_step * capacity[n] + implicit_weight * convection[n]) * std::abs(temperature[n]) +
-                      implicit_weight * std::abs(load[n]);
-    const Real felt = share_felt(n) * term;
-    return felt * felt;
-  }
-};
-
-/// What a uniform temperature lacks but for what flows from held nodes.
-struct SquaredLackOfNode {
-  Real per_step, implicit_weight;
-  ShareFeltOfNode share_felt;
-  View<Node, const Real> capacity, convection, load, temperature, previous, previous_inflow, left_over;
-  CURLEW_HOST_DEVICE Real operator()(Id<Node> n) const {
-    const Real term = implicit_weight * (load[n] - convection[n] * temperature[n]) +
-                      (1 - implicit_weight) * previous_inflow[n] -
-                      per_step * (capacity[n] * (temperature[n] - previous[n]) - left_over[n]);
-    const Real felt = share_felt(n) * term;
-    return felt * felt;
-  }
-};
-
-/// The heat that passes a node: what a held one is supplied with, what another stores and takes from sources
-/// and convection.
-struct SquaredHeatOfNode {
-  Real per_step, implicit_weight;
-  View<Node, const std::uint8_t> held;
-  View<Node, const Real> capacity, convection, load, temperature, previous, supplied;
-  CURLEW_HOST_DEVICE Real operator()(Id<Node> n) const {
-    const Real heat = held[n] ? supplied[n]
-                              : implicit_weight * (load[n] - convection[n] * temperature[n]) -
-                                    per_step * capacity[n] * (temperature[n] - previous[n]);
-    return heat * heat;
-  }
-};
 
 std::vector<Real> conductivity_of_cells(const Mesh& mesh, const HeatSettings& settings) {
   REQUIRE(settings.materials.size() == mesh.topology().region_names().size(),
@@ -435,7 +256,16 @@ SolveReport HeatDiffusion::solve(Real per_step, Real implicit_weight,
   set_preconditioner(per_step, implicit_weight, null_space != nullptr);
   const View<Node, const std::uint8_t> held = load_.held().view();
   const View<Node, const Real> capacity = std::as_const(capacity_).view(),
-                               sought = std::as_const(sought_).view();
+                               convection = load_.convection().view(), load = load_.at_nodes().view(),
+                               sought = std::as_const(sought_).view(),
+                               temperature = std::as_const(temperature_).view(),
+                               previous = std::as_const(previous_).view();
+  const LackOfNode lack{per_step,
+                        implicit_weight,
+                        capacity,
+                        previous,
+                        std::as_const(previous_inflow_).view(),
+                        std::as_const(left_over_).view()};
   const auto hold = [&] {
     for_each(executor_, temperature_.range(),
              HoldOnNode{held, load_.held_temperature().view(), temperature_.view()});
@@ -443,10 +273,7 @@ SolveReport HeatDiffusion::solve(Real per_step, Real implicit_weight,
   const auto set_sought = [&] {
     set_inflow();
     for_each(executor_, temperature_.range(),
-             SoughtOnNode{per_step, implicit_weight, capacity, std::as_const(temperature_).view(),
-                          std::as_const(previous_).view(), std::as_const(inflow_).view(),
-                          std::as_const(previous_inflow_).view(), std::as_const(left_over_).view(), held,
-                          sought_.view()});
+             SoughtOnNode{lack, temperature, std::as_const(inflow_).view(), held, sought_.view()});
     if (null_space != nullptr) null_space->make_consistent(sought_);
   };
 
@@ -458,41 +285,33 @@ SolveReport HeatDiffusion::solve(Real per_step, Real implicit_weight,
     system.apply(change_, supplied_);
     whole = sum(executor_, supplied_.owned(), ValueOfEntity<Node>{std::as_const(supplied_).view()});
   }
-  const auto set_level = [&] {
+  const auto set_level = [&]() -> Real {
     set_sought();
-    if (whole <= 0) return;
-    const Real excess = sum(executor_, sought_.owned(), ValueOfEntity<Node>{sought});
-    for_each(executor_, temperature_.range(), RaiseOnNode{excess / whole, temperature_.view()});
+    if (whole <= 0) return 0;
+    const Real rise = sum(executor_, sought_.owned(), ValueOfEntity<Node>{sought}) / whole;
+    for_each(executor_, temperature_.range(), RaiseOnNode{rise, temperature_.view()});
     hold();
     set_sought();
+    return rise;
   };
 
   // What a uniform temperature, held nodes apart, lacks is what the solve is about: unlike a right-hand side
   // it does not change when all temperatures are counted from another zero. What convection alone answers is
   // no part of it: its coefficient may be so large as to hold a temperature.
   ResidualScale scale;
-  temperature_.fill(inner_product(volume_, previous_) / total_volume_);
+  Real level = inner_product(volume_, previous_) / total_volume_;
+  temperature_.fill(level);
   hold();
-  set_level();
-  const ShareFeltOfNode share_felt{implicit_weight, load_.convection().view(),
-                                   std::as_const(diagonal_).view()};
+  level += set_level();
+  const ShareFeltOfNode share_felt{implicit_weight, convection, std::as_const(diagonal_).view()};
   const auto norm_of_sought = [&] {
     return std::sqrt(sum(executor_, sought_.owned(), SquaredShareOfNode{share_felt, sought}));
   };
   scale.reference = norm_of_sought();
-  const View<Node, const Real> convection = load_.convection().view(), load = load_.at_nodes().view(),
-                               temperature = std::as_const(temperature_).view(),
-                               previous = std::as_const(previous_).view();
   constexpr Real rounding = 4 * std::numeric_limits<Real>::epsilon();
   scale.rounding = rounding * std::sqrt(sum(executor_, temperature_.owned(),
                                             SquaredTermOfNode{per_step, implicit_weight, share_felt, capacity,
                                                               convection, load, temperature}));
-  const Real lack_but_for_held = std::sqrt(sum(
-      executor_, temperature_.owned(),
-      SquaredLackOfNode{per_step, implicit_weight, share_felt, capacity, convection, load, temperature,
-                        previous, std::as_const(previous_inflow_).view(), std::as_const(left_over_).view()}));
-  const bool held_rule = scale.reference > std::max(2 * lack_but_for_held, scale.rounding);
-
   // Solved for is the change: conduction by differences that are small beside the temperatures would drown in
   // the rounding of the latter, in a thin film of a good conductor for instance.
   const auto begin_with_previous = [&] {
@@ -501,8 +320,8 @@ SolveReport HeatDiffusion::solve(Real per_step, Real implicit_weight,
     set_level();
   };
   begin_with_previous();
-  if (scale.reference <= scale.rounding)
-    scale.reference = norm_of_sought();  // it is what is to be levelled out
+  const bool is_levelled_out = scale.reference <= scale.rounding;
+  if (is_levelled_out) scale.reference = norm_of_sought();
   change_.fill(0);
   scale.from_zero = true;
   scale.rounding_at_the_end = [&] {
@@ -524,14 +343,18 @@ SolveReport HeatDiffusion::solve(Real per_step, Real implicit_weight,
   // far all the heat that flows in the end: of that no more is left than this many times the tolerance.
   constexpr Real most_of_heat = 1000;
   constexpr int most_solves = 10;  // heat is known better with each
-  for (int solves = 1; held_rule && solves < most_solves; ++solves) {
+  for (int solves = 1; !is_levelled_out && solves < most_solves; ++solves) {
+    const Real left = report.residual * scale.reference, most = left / settings_.solver.relative_tolerance;
+    if (most <= most_of_heat * least_heat_of_held_nodes()) break;
     const Real heat =
         std::sqrt(sum(executor_, temperature_.owned(),
                       SquaredHeatOfNode{per_step, implicit_weight, held, capacity, convection, load,
                                         temperature, previous, std::as_const(supplied_).view()}));
-    const Real reference = std::hypot(lack_but_for_held, most_of_heat * heat);
-    const Real left = report.residual * scale.reference;
-    if (!(left > settings_.solver.relative_tolerance * reference)) break;
+    const Real without_conduction =
+        std::sqrt(sum(executor_, temperature_.owned(),
+                      SquaredLackWithoutConductionOfNode{lack, share_felt, level, convection, load}));
+    const Real reference = std::hypot(2 * without_conduction, most_of_heat * heat);
+    if (most <= reference) break;
     begin_with_previous();
     scale.reference = reference;
     scale.from_zero = false;
@@ -545,6 +368,18 @@ SolveReport HeatDiffusion::solve(Real per_step, Real implicit_weight,
     if (further.iterations == 0) break;  // the rest is rounding
   }
   return report;
+}
+
+Real HeatDiffusion::least_heat_of_held_nodes() const {
+  Real most = 0;
+  bool any = false;
+  for (std::size_t p = 0; p < balance_.outflow.size(); ++p) {
+    if (!std::holds_alternative<FixedTemperature>(settings_.boundaries[p])) continue;
+    any = true;
+    most = std::max(most, std::abs(balance_.outflow[p]));
+  }
+  if (!any) return std::numeric_limits<Real>::infinity();
+  return most / std::sqrt(static_cast<Real>(mesh_.domain().halo<Node>().total()));
 }
 
 void HeatDiffusion::compute_balance(Real per_step, Real implicit_weight) {
@@ -658,10 +493,12 @@ SolveReport HeatDiffusion::solve_steady() {
                                                                    floating.part_of_node());
   copy(temperature_, previous_);
   const SolveReport report = solve(0, 1, null_space.parts() > 0 ? &null_space : nullptr);
-  null_space.match_means(volume_, previous_, temperature_);
   left_over_.fill(0);
-  compute_inflow();
-  compute_balance(0, 1);
+  if (null_space.parts() > 0) {
+    null_space.match_means(volume_, previous_, temperature_);
+    compute_inflow();
+    compute_balance(0, 1);
+  }
   return report;
 }
 

@@ -102,6 +102,9 @@ class HeatDiffusion {
   void set_inflow();
   void compute_inflow();
   void compute_balance(Real per_step, Real implicit_weight);
+  /// A bound from below, known from the balance, of the l2 norm over nodes of what held ones are supplied
+  /// with: a sum over the root of the number of its terms [W]. Infinite without any.
+  Real least_heat_of_held_nodes() const;
 
   Executor executor_;
   const Mesh& mesh_;
