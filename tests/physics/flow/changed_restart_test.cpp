@@ -74,9 +74,11 @@ TYPED_TEST(ChangedRestart, with_a_wall_where_fluid_slipped_has_its_friction) {
 }
 
 TYPED_TEST(ChangedRestart, with_a_wall_that_is_opened_lets_fluid_out) {
-  FlowSettings before = this->settings(), after = before;
+  FlowSettings before = this->settings();
+  boundary_of(before, this->mesh, "right") = Wall{};
   boundary_of(before, this->mesh, "bottom") = Outlet{};
-  boundary_of(after, this->mesh, "bottom") = boundary_of(after, this->mesh, "top") = Outlet{};
+  FlowSettings after = before;  // between two outlets apart there is a loop
+  boundary_of(after, this->mesh, "top") = Outlet{};
   this->expect_same_end(before, after, 1e-6);
 }
 
