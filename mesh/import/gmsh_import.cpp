@@ -142,6 +142,12 @@ void require_last_line(const std::filesystem::path& file) {
                           found->second));
 }
 
+/// Whether elements have no other group than a number each, a property's (.bdf) or a reference (.mesh).
+bool numbers_elements(const std::filesystem::path& file) {
+  const std::string extension = lower(file.extension().string());
+  return extension == ".bdf" || extension == ".nas" || extension == ".mesh";
+}
+
 /// Turns the open surface model of an STL file into a closed volume.
 void build_stl_volume(bool remesh_surface) {
   // Surfaces meet where triangles turn by more than 40 degrees.
@@ -230,7 +236,7 @@ void require_no_scaling(const std::filesystem::path& file) {
 }
 
 /// Opens the file and, where it is a geometry, meshes it. Afterwards the current Gmsh model holds the mesh.
-/// Returns whether each entity of the model holds the elements of one physical group and has its number.
+/// Returns whether each entity of the model holds the elements of one group and has its number.
 bool open_and_mesh(const GmshSession& session, const std::filesystem::path& file, FileKind kind,
                    const GmshImportOptions& options) {
   const bool is_mesh = kind == FileKind::Msh || kind == FileKind::OtherMesh;
@@ -240,7 +246,7 @@ bool open_and_mesh(const GmshSession& session, const std::filesystem::path& file
   // left half way by an exception, so its errors are taken from the log.
   gmsh::option::setNumber("General.AbortOnError", is_mesh ? 2 : 0);
   if (kind == FileKind::Step) gmsh::option::setString("Geometry.OCCTargetUnit", "M");
-  bool entities_are_groups = false;
+  bool entities_are_groups = numbers_elements(file);
   session.run(file,
               is_mesh ? "Write the mesh again, or check that its copy is complete"
                       : "Correct the geometry so that Gmsh opens it",

@@ -85,8 +85,7 @@ std::string in_ascii(std::string_view text) {
   return ascii;
 }
 
-/// `entities_are_groups`: the mesh was read so that each entity holds the elements of one physical group and
-/// has its number (Gmsh's Mesh.SwitchElementTags).
+/// `entities_are_groups`: as of read_gmsh_model().
 Groups read_groups(const std::filesystem::path& file, int dimension, bool entities_are_groups,
                    const PhysicalNames& names) {
   Groups groups;
@@ -115,9 +114,8 @@ Groups read_groups(const std::filesystem::path& file, int dimension, bool entiti
       if (tag < 0)
         fail_to_import(
             file,
-            fmt::format("elements of physical group {} are listed with the number {}, which is not read "
-                        "where an entity has elements of several groups or of none. Write the numbers "
-                        "of groups without signs",
+            fmt::format("elements of group {} are listed with the number {}, which Gmsh does not tell apart "
+                        "from others. Write the numbers of groups without signs",
                         -tag, tag));
       if (tag > 0) groups.of[tag] = {add(tag)};
     }

@@ -373,6 +373,28 @@ TEST_F(GmshImport, reads_meshes_of_other_formats) {
   }
 }
 
+TEST_F(GmshImport, numbers_of_elements_name_regions_and_patches_of_formats_without_names) {
+  const auto nastran =
+      write("numbers.bdf",
+            "BEGIN BULK\nGRID,1,,0.,0.,0.\nGRID,2,,1.,0.,0.\nGRID,3,,0.,1.,0.\nGRID,4,,0.,0.,1.\n"
+            "GRID,5,,1.,1.,1.\nCTETRA,1,3,1,2,3,4\nCTETRA,2,,2,3,4,5\nCTRIA3,3,9,1,2,3\nENDDATA\n");
+  const auto medit = [&](int region) {
+    return write(
+        "numbers.mesh",
+        fmt::format("MeshVersionFormatted 2\nDimension 3\nVertices\n5\n0 0 0 1\n1 0 0 1\n0 1 0 1\n0 0 1 1\n"
+                    "1 1 1 1\nTetrahedra\n2\n1 2 3 4 {}\n2 3 4 5 0\nTriangles\n2\n1 2 3 9\n1 2 4 0\nEnd\n",
+                    region));
+  };
+  for (const auto& file : {nastran, medit(3)}) {
+    SCOPED_TRACE(file);
+    const RawMesh mesh = import_mesh(file);
+    EXPECT_THAT(mesh.region_names, UnorderedElementsAre("group_3", "unnamed"));
+    EXPECT_THAT(patches_of(mesh), UnorderedElementsAre("group_9", "unnamed"));
+    EXPECT_NEAR(measure(mesh, "group_9"), 0.5, 1e-15);
+  }
+  EXPECT_THAT(import_error(medit(-3)), HasSubstr("group 3 are listed with the number -3"));
+}
+
 TEST_F(GmshImport, what_is_in_no_group_of_a_unv_file_is_unnamed) {
   const auto geometry = write("box.geo", box_script);
   save(folder_ / "box.unv", 4.1, false, [&] {
