@@ -131,27 +131,25 @@ Geometry::Geometry(const Topology& topology, std::vector<Vector3> node_positions
   parts_.cell_volumes = ConstantArray<Real>(std::move(volumes));
   parts_.cell_centroids = ConstantArray<Vector3>(std::move(cell_centroids));
 
-  // Each cell's split is found once; a node then adds its shares up in the order of its cells.
-  const auto nodes_of_cell = topology.nodes_of_cell().view(MemorySpace::Host);
-  const auto share_of = [&](Id<Cell> c, Id<Node> n) {
-    const auto nodes = nodes_of_cell[c];
-    Index k = 0;
-    while (nodes[k].id != n) ++k;
-    return at(nodes_of_cell.start(c) + k);
-  };
-  std::vector<Real> shares(topology.nodes_of_cell().entries(), 0);
-  parallel_for(cells, [&](std::size_t i) {
-    const Id<Cell> c(static_cast<Index>(i));
-    visit_corner_volumes(topology, *this, c,
-                         [&](Id<Node> n, Real volume) { shares[share_of(c, n)] += volume; });
-  });
+  // A node adds its shares up in the order of its cells.
+  const CornerVolumes corner_volume(topology, *this);
   std::vector<Real> node_volumes(at(topology.nodes().size()), 0);
   const auto cells_of_node = topology.cells_of_node().view(MemorySpace::Host);
   parallel_for(node_volumes.size(), [&](std::size_t i) {
     const Id<Node> n(static_cast<Index>(i));
-    for (const auto [c, sign] : cells_of_node[n]) node_volumes[i] += shares[share_of(c, n)];
+    for (const auto [c, sign] : cells_of_node[n]) node_volumes[i] += corner_volume(c, n);
   });
   parts_.node_volumes = ConstantArray<Real>(std::move(node_volumes));
+}
+
+CornerVolumes::CornerVolumes(const Topology& topology, const Geometry& geometry)
+    : nodes_of_cell_(topology.nodes_of_cell().view(MemorySpace::Host)),
+      shares_(topology.nodes_of_cell().entries(), 0) {
+  parallel_for(at(topology.cells().size()), [&](std::size_t i) {
+    const Id<Cell> c(static_cast<Index>(i));
+    visit_corner_volumes(topology, geometry, c,
+                         [&](Id<Node> n, Real volume) { shares_[place_of(c, n)] += volume; });
+  });
 }
 
 Vector3 Geometry::edge_vector(const Topology& topology, Id<Edge> e) const {

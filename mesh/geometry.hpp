@@ -163,4 +163,22 @@ void visit_corner_volumes(const Topology& topology, const Geometry& geometry, Id
   }
 }
 
+/// The shares of all nodes in all cells that visit_corner_volumes gives [m3].
+class CornerVolumes {
+ public:
+  CornerVolumes(const Topology& topology, const Geometry& geometry);
+  Real operator()(Id<Cell> c, Id<Node> n) const { return shares_[place_of(c, n)]; }
+
+ private:
+  std::size_t place_of(Id<Cell> c, Id<Node> n) const {
+    const auto nodes = nodes_of_cell_[c];
+    Index k = 0;
+    while (nodes[k].id != n) ++k;
+    return at(nodes_of_cell_.start(c) + k);
+  }
+
+  Incidence<Cell, Node> nodes_of_cell_;
+  std::vector<Real> shares_;
+};
+
 }  // namespace curlew

@@ -156,6 +156,18 @@ std::vector<Real> pair_conductances(const Mesh& mesh, const NodeGraph& graph,
   return conductances;
 }
 
+/// Sums of the conductances of each node.
+std::vector<Real> diagonal_of(const NodeGraph& graph, std::span<const Real> conductances) {
+  const auto neighbours_of = graph.neighbours_of_node().view(MemorySpace::Host);
+  std::vector<Real> diagonal(at(graph.neighbours_of_node().rows()), 0);
+  parallel_for(diagonal.size(), [&](std::size_t n) {
+    const Id<Node> node(static_cast<Index>(n));
+    std::size_t pair = at(neighbours_of.start(node));
+    for (Index k = 0; k < neighbours_of[node].size(); ++k) diagonal[n] += conductances[pair++];
+  });
+  return diagonal;
+}
+
 SymmetricMatrix matrix_of(const NodeGraph& graph, std::span<const Real> conductances) {
   const auto neighbours_of = graph.neighbours_of_node().view(MemorySpace::Host);
   const Index nodes = graph.neighbours_of_node().rows();
@@ -164,14 +176,13 @@ SymmetricMatrix matrix_of(const NodeGraph& graph, std::span<const Real> conducta
   for (Index n = 0; n <= nodes; ++n) matrix.off_diagonal.starts[at(n)] = neighbours_of.start(Id<Node>(n));
   matrix.off_diagonal.columns.resize(conductances.size());
   matrix.off_diagonal.values.resize(conductances.size());
-  matrix.diagonal.assign(at(nodes), 0);
+  matrix.diagonal = diagonal_of(graph, conductances);
   parallel_for(matrix.diagonal.size(), [&](std::size_t n) {
     const Id<Node> node(static_cast<Index>(n));
     std::size_t pair = at(neighbours_of.start(node));
     for (const auto [m, sign] : neighbours_of[node]) {
       matrix.off_diagonal.columns[pair] = m.value();
       matrix.off_diagonal.values[pair] = -conductances[pair];
-      matrix.diagonal[n] += conductances[pair];
       ++pair;
     }
   });
@@ -204,6 +215,10 @@ void NodeDiffusion::apply(const PrimalCochain<Node>& temperature, DualCochain<No
 
 SymmetricMatrix NodeDiffusion::matrix() const {
   return matrix_of(graph_, conductances_.host());
+}
+
+std::vector<Real> NodeDiffusion::diagonal() const {
+  return diagonal_of(graph_, conductances_.host());
 }
 
 SymmetricMatrix diffusion_between_nodes(const Mesh& mesh) {

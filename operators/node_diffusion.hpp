@@ -2,6 +2,7 @@
 #pragma once
 
 #include <span>
+#include <vector>
 
 #include "kernels/sliced_matrix.hpp"
 #include "mesh/mesh.hpp"
@@ -43,6 +44,8 @@ class NodeDiffusion : public Operator<PrimalCochain<Node>, DualCochain<Node>> {
   }
   /// Spelled out.
   SymmetricMatrix matrix() const;
+  /// Of that [W/K].
+  std::vector<Real> diagonal() const;
 
   const Executor& executor() const { return executor_; }
   const NodeGraph& graph() const { return graph_; }

@@ -24,6 +24,8 @@ namespace curlew {
 
 namespace {
 
+const std::string convection_in_state = guess_prefix + "preconditioner_convection";
+
 std::vector<Real> conductivity_of_cells(const Mesh& mesh, const HeatSettings& settings) {
   REQUIRE(settings.materials.size() == mesh.topology().region_names().size(),
           "a heat model needs one material per region of the mesh");
@@ -108,28 +110,25 @@ HeatDiffusion::HeatDiffusion(const Executor& executor, const Mesh& mesh, HeatSet
       previous_inflow_(executor, temperature_.extent(), "previous inflow", "W"),
       change_(executor, temperature_.extent(), "change", "K"),
       sought_(executor, temperature_.extent(), "heat sought", "W"),
+      conductance_(executor, temperature_.extent(), "conductance", "W/K"),
       diagonal_(executor, temperature_.extent(), "diagonal", "W/K"),
       left_over_(executor, temperature_.extent(), "heat left over", "J"),
       supplied_(executor, temperature_.extent(), "supplied heat", "W"),
       solver_(executor, temperature_.extent(), "temperature", settings_.solver) {
   REQUIRE(mesh_.domain().communicator().ranks() == 1 || executor_.ranks() != nullptr,
           "heat diffusion on a divided mesh needs an executor among its ranks");
-  const Topology& topology = mesh_.topology();
-  const std::size_t nodes = at(temperature_.size());
-  std::vector<Real> capacity(nodes, 0);
-  for (Index k = 0; k < topology.cells().size(); ++k) {
-    const Id<Cell> c = topology.cell_in_order(k);
-    const HeatMaterial& material = settings_.materials[at(topology.region_of_cell()[at(c.value())])];
-    visit_corner_volumes(topology, mesh_.geometry(), c, [&](Id<Node> n, Real volume) {
-      capacity[at(n.value())] += material.volumetric_heat_capacity * volume;
-    });
-  }
-  capacity_.copy_from_host(capacity);
+  std::vector<Real> capacity;  // of each cell [J/(m3 K)]
+  for (const Index region : mesh_.topology().region_of_cell().host())
+    capacity.push_back(settings_.materials[at(region)].volumetric_heat_capacity);
+  Field<Cell> capacity_of_cells(executor, mesh.domain().extent<Cell>(), "heat capacity", "J/(m3 K)");
+  capacity_of_cells.copy_from_host(capacity);
+  NodeIntegral(executor, mesh).apply(capacity_of_cells, capacity_);
+  conductance_.copy_from_host(diffusion_.diagonal());
   const auto volumes = mesh_.geometry().node_volumes().host();
   volume_.copy_from_host(volumes);
   total_volume_ = sum(executor_, volume_.owned(), ValueOfEntity<Node>{std::as_const(volume_).view()});
 
-  balance_.outflow.assign(topology.patches().size(), 0);
+  balance_.outflow.assign(mesh_.topology().patches().size(), 0);
 }
 
 HeatDiffusion::~HeatDiffusion() = default;
@@ -147,14 +146,14 @@ void HeatDiffusion::start(const SpaceTimeFunction& temperature, Real time) {
 /// Boundary values and sources of `time`.
 void HeatDiffusion::take_load(Real time) {
   if (!load_.update(time)) return;
-  preconditioner_for_.reset();
+  diagonal_for_.reset();
   if (history_) history_->renew();
 }
 
 void HeatDiffusion::begin(Real time, std::int64_t steps) {
   time_ = time;
   steps_ = steps;
-  history_.reset();
+  forget_guesses();
   take_load(time);
   compute_inflow();
   previous_patch_outflow_ = patch_outflow_;
@@ -173,6 +172,8 @@ RunState HeatDiffusion::state() const {
   store(mesh_.domain(), left_over_, "heat_left_over", state);
   state.numbers["last_step"] = last_step_;
   state.numbers["held_jumped_late"] = held_jumped_late_ ? 1 : 0;
+  if (convection_preconditioned_ && load_.convection_depends_on_time())
+    store(mesh_.domain(), *convection_preconditioned_, convection_in_state, state);
   if (history_) history_->add_to(state);
   return state;
 }
@@ -194,6 +195,10 @@ void HeatDiffusion::resume(const RunState& state) {
                             DistanceFromHeldOnNode{load_.held().view(), load_.held_temperature().view(),
                                                    std::as_const(temperature_).view()});
   held_jumped_late_ = number("held_jumped_late") != 0 || jump > 0;
+  if (state.arrays.contains(convection_in_state)) {
+    convection_preconditioned_.emplace(executor_, temperature_.extent(), "convection", "W/K");
+    restore(mesh_.domain(), state, convection_in_state, *convection_preconditioned_);
+  }
   history().resume_from(state);
 }
 
@@ -221,26 +226,41 @@ void HeatDiffusion::compute_inflow() {
 }
 
 /// The preconditioner changes with the step and with convection only. It takes the step to single precision:
-/// steps of one length differ by rounding where their length is not given.
+/// steps of one length differ by rounding where their length is not given. Convection that changes a little
+/// in every step is not worth a new one: conduction being the same, and positive semidefinite, the condition
+/// number grows no more than by the ratio of the greatest to the smallest factor by which storage and
+/// convection of a node have changed.
 void HeatDiffusion::set_preconditioner(Real per_step, Real implicit_weight, bool singular) {
   per_step =
       static_cast<Real>(static_cast<float>(std::min<Real>(per_step, std::numeric_limits<float>::max())));
   const std::pair<Real, Real> now{per_step, implicit_weight};
+  if (diagonal_for_ != now) {
+    for_each(
+        executor_, diagonal_.range(),
+        DiagonalOnNode{per_step, implicit_weight, std::as_const(capacity_).view(), load_.convection().view(),
+                       std::as_const(conductance_).view(), load_.held().view(), diagonal_.view()});
+    diagonal_for_ = now;
+    constexpr Real most_of_condition = 2;
+    if (!convection_preconditioned_ ||
+        !(change_of_convection(per_step, implicit_weight) <= most_of_condition)) {
+      convection_preconditioned_.emplace(executor_, temperature_.extent(), "convection", "W/K");
+      copy(load_.convection(), *convection_preconditioned_);
+      preconditioner_for_.reset();
+    }
+  }
   if (preconditioner_for_ == now) return;
   SymmetricMatrix matrix = diffusion_.matrix();
-  const std::vector<Real> capacity = capacity_.to_host();
+  const std::vector<Real> capacity = capacity_.to_host(), convection = convection_preconditioned_->to_host();
   const auto is_free = [&](std::size_t n) { return !load_.held_on_host()[n]; };
   parallel_for(capacity.size(), [&](std::size_t n) {
     matrix.diagonal[n] =
-        !is_free(n)
-            ? Real(0)
-            : per_step * capacity[n] + implicit_weight * (matrix.diagonal[n] + load_.convection_on_host()[n]);
+        !is_free(n) ? Real(0)
+                    : per_step * capacity[n] + implicit_weight * (matrix.diagonal[n] + convection[n]);
     for (Index k = matrix.off_diagonal.starts[n]; k < matrix.off_diagonal.starts[n + 1]; ++k) {
       const bool free = is_free(n) && is_free(at(matrix.off_diagonal.columns[at(k)]));
       matrix.off_diagonal.values[at(k)] *= free ? implicit_weight : Real(0);
     }
   });
-  diagonal_.copy_from_host(matrix.diagonal);
   // Of a body that hardly anything ties to a temperature the lowest eigenvalue, in a long step, is lost in
   // the rounding of the rest: it is for conjugate gradients to find.
   constexpr Real least_eigenvalue = 1e-9;
@@ -248,6 +268,16 @@ void HeatDiffusion::set_preconditioner(Real per_step, Real implicit_weight, bool
   preconditioner_ = make_preconditioner<PrimalCochain<Node>>(settings_.preconditioning, executor_,
                                                              mesh_.domain(), std::move(matrix));
   preconditioner_for_ = now;
+}
+
+Real HeatDiffusion::change_of_convection(Real per_step, Real implicit_weight) const {
+  const auto most = [&](const Field<Node>& of, const Field<Node>& to) {
+    return maximum(executor_, capacity_.owned(),
+                   RatioWithConvectionOnNode{per_step, implicit_weight, capacity_.view(), load_.held().view(),
+                                             of.view(), to.view()});
+  };
+  return most(load_.convection(), *convection_preconditioned_) *
+         most(*convection_preconditioned_, load_.convection());
 }
 
 SolveReport HeatDiffusion::solve(Real per_step, Real implicit_weight,
@@ -479,7 +509,9 @@ void HeatDiffusion::go_back(const Start& start, bool with_others) {
 
 void HeatDiffusion::forget_guesses() {
   history_.reset();
-  preconditioner_for_.reset();  // it may be that of another time
+  convection_preconditioned_.reset();  // it may be that of another time
+  diagonal_for_.reset();
+  preconditioner_for_.reset();
 }
 
 bool HeatDiffusion::has_one_steady_state() const {

@@ -99,6 +99,8 @@ class HeatDiffusion {
   void go_back(const Start& start, bool with_others);
   void forget_guesses();
   void set_preconditioner(Real per_step, Real implicit_weight, bool singular);
+  /// By how much a preconditioner that was made for convection_preconditioned_ may have become worse.
+  Real change_of_convection(Real per_step, Real implicit_weight) const;
   void set_inflow();
   void compute_inflow();
   void compute_balance(Real per_step, Real implicit_weight);
@@ -117,12 +119,13 @@ class HeatDiffusion {
   Real total_volume_ = 0;  // [m3]
 
   PrimalCochain<Node> temperature_, previous_;  // [K]
-  Field<Node> capacity_;                        // rho c V [J/K]
+  DualCochain<Node> capacity_;                  // rho c V [J/K]
   Field<Node> volume_;                          // [m3]
   HeatLoad load_;
   DualCochain<Node> inflow_, previous_inflow_;  // load - convection T - K T [W]
   PrimalCochain<Node> change_;                  // what a solve finds [K]
   DualCochain<Node> sought_;                    // what it is for [W]
+  Field<Node> conductance_;                     // from each node to all others [W/K]
   DualCochain<Node> diagonal_;                  // [W/K]
   // What the steps so far should have stored at each node and, solves being inexact, have not [J].
   DualCochain<Node> left_over_;
@@ -138,7 +141,9 @@ class HeatDiffusion {
   std::unique_ptr<HeatHistory> history_;  // null before it is asked for
   ConjugateGradient<PrimalCochain<Node>> solver_;
   std::unique_ptr<Preconditioner<PrimalCochain<Node>>> preconditioner_;
-  std::optional<std::pair<Real, Real>> preconditioner_for_;  // the step and weight that it was made for
+  std::optional<Field<Node>> convection_preconditioned_;  // that it was made for [W/K]
+  /// The step and weight that each was made for.
+  std::optional<std::pair<Real, Real>> diagonal_for_, preconditioner_for_;
   HeatBalance balance_;
 };
 

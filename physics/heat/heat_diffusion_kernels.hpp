@@ -27,6 +27,32 @@ struct HeatSystemOnNode {
   }
 };
 
+/// The matrix's entry on the diagonal; zero at held nodes.
+struct DiagonalOnNode {
+  Real per_step, implicit_weight;
+  View<Node, const Real> capacity, convection, conductance;
+  View<Node, const std::uint8_t> held;
+  View<Node, Real> diagonal;
+  CURLEW_HOST_DEVICE void operator()(Id<Node> n) const {
+    diagonal[n] =
+        held[n] ? Real(0) : per_step * capacity[n] + implicit_weight * (conductance[n] + convection[n]);
+  }
+};
+
+/// What the matrix has on the diagonal but for conduction, with one convection over that with another; 1 at
+/// held nodes.
+struct RatioWithConvectionOnNode {
+  Real per_step, implicit_weight;
+  View<Node, const Real> capacity;
+  View<Node, const std::uint8_t> held;
+  View<Node, const Real> convection, other;
+  CURLEW_HOST_DEVICE Real operator()(Id<Node> n) const {
+    if (held[n] || convection[n] == other[n]) return 1;
+    const Real stored = per_step * capacity[n];
+    return (stored + implicit_weight * convection[n]) / (stored + implicit_weight * other[n]);
+  }
+};
+
 /// Net heat into the dual volume from everything but a holding boundary.
 struct InflowOnNode {
   View<Node, const Real> load, convection, temperature;

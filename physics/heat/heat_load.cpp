@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "kernels/chosen_values.hpp"
+#include "kernels/entity_terms.hpp"
 #include "kernels/reduction.hpp"
 #include "mesh/where.hpp"
 #include "operators/cell_gradient.hpp"
@@ -84,7 +85,8 @@ HeatLoad::HeatLoad(const Executor& executor, const Mesh& mesh, const HeatSetting
       held_(executor, mesh.domain().extent<Node>(), "held", "1"),
       held_temperature_(executor, held_.extent(), "held temperature", "K"),
       convection_(executor, held_.extent(), "convection", "W/K"),
-      at_nodes_(executor, held_.extent(), "load", "W") {
+      at_nodes_(executor, held_.extent(), "load", "W"),
+      sources_(executor, mesh, settings.materials) {
   find_held_nodes();
   divide_shared_nodes();
 }
@@ -198,9 +200,11 @@ void HeatLoad::divide_shared_nodes() {
   }
 }
 
-bool HeatLoad::sources_vary() const {
-  return std::ranges::any_of(settings_.materials,
-                             [](const HeatMaterial& material) { return material.source->depends_on_time(); });
+bool HeatLoad::convection_depends_on_time() const {
+  return std::ranges::any_of(settings_.boundaries, [](const HeatBoundary& boundary) {
+    const auto* convection = std::get_if<Convection>(&boundary);
+    return convection != nullptr && convection->coefficient->depends_on_time();
+  });
 }
 
 bool HeatLoad::update(Real time) {
@@ -213,15 +217,16 @@ bool HeatLoad::update(Real time) {
       },
   };
   // All that may fail comes first.
-  std::optional<Sources> sources;
-  if (!updated_ || sources_vary()) sources = sources_at(time);
+  const bool sources_change = !updated_ || sources_.depend_on_time();
+  std::vector<Real> source_in_cells;
+  if (sources_change) source_in_cells = sources_.in_cells(time, source_in_cells_);
   std::vector<std::optional<PatchLoad>> changed(patch_load_.size());
   for (std::size_t p = 0; p < changed.size(); ++p) {
     const HeatBoundary& boundary = settings_.boundaries[p];
     if (!updated_ || std::visit(varies, boundary))
       changed[p] = std::visit([&](const auto& b) { return load_of(b, p, time); }, boundary);
   }
-  bool loads_change = sources.has_value(), convection_changes = false, temperatures_change = false;
+  bool loads_change = sources_change, convection_changes = false, temperatures_change = false;
   for (std::size_t p = 0; p < changed.size(); ++p) {
     if (!changed[p]) continue;
     const HeatBoundary& boundary = settings_.boundaries[p];
@@ -234,9 +239,11 @@ bool HeatLoad::update(Real time) {
     const auto end_of_own = patch_load_[p].convection.begin() + std::ssize(patch_nodes_[p]);
     temperature_sum_[p]->set_weights({patch_load_[p].convection.begin(), end_of_own});
   }
-  if (sources) {
-    sources_ = *std::move(sources);
-    at_nodes_.copy_from_host(sources_.load);
+  if (sources_change) {
+    sources_.integrate(source_in_cells, at_nodes_);
+    source_ = sum(executor_, at_nodes_.owned(), ValueOfEntity<Node>{std::as_const(at_nodes_).view()});
+    source_at_boundary_ = values_at(at_nodes_, boundary_nodes_);
+    if (sources_.depend_on_time()) source_in_cells_ = std::move(source_in_cells);
   }
   const std::size_t nodes = boundary_nodes_.size();
   const auto set = [&](auto& field, const std::vector<Real>& values) {
@@ -249,11 +256,7 @@ bool HeatLoad::update(Real time) {
     }
     return values;
   };
-  if (loads_change) {
-    std::vector<Real> load;
-    for (const Index n : boundary_nodes_.host()) load.push_back(sources_.load[at(n)]);
-    set(at_nodes_, added(std::move(load), &PatchLoad::load));
-  }
+  if (loads_change) set(at_nodes_, added(source_at_boundary_, &PatchLoad::load));
   if (convection_changes) {
     const std::vector<Real> convection = added(std::vector<Real>(nodes, 0), &PatchLoad::convection);
     set(convection_, convection);
@@ -274,33 +277,6 @@ bool HeatLoad::update(Real time) {
   }
   updated_ = true;
   return convection_changes;
-}
-
-HeatLoad::Sources HeatLoad::sources_at(Real time) const {
-  const Topology& topology = mesh_.topology();
-  const Range<Cell> own = mesh_.domain().halo<Cell>().owned();
-  Sources sources{std::vector<Real>(at(held_.size()), 0), 0};
-  std::vector<Real> released;
-  for (std::size_t r = 0; r < settings_.materials.size(); ++r) {
-    std::vector<Id<Cell>> cells;
-    std::vector<Vector3> points;
-    for (Index k = 0; k < topology.cells().size(); ++k) {
-      const Id<Cell> c = topology.cell_in_order(k);
-      if (at(topology.region_of_cell()[at(c.value())]) != r) continue;
-      cells.push_back(c);
-      points.push_back(mesh_.geometry().cell_centroids()[at(c.value())]);
-    }
-    const std::vector<Real> source = evaluate(settings_.materials[r].source, points, time);
-    for (std::size_t k = 0; k < points.size(); ++k) {
-      if (source[k] == 0) continue;
-      visit_corner_volumes(topology, mesh_.geometry(), cells[k], [&](Id<Node> n, Real volume) {
-        sources.load[at(n.value())] += source[k] * volume;
-        if (own.contains(cells[k])) released.push_back(source[k] * volume);
-      });
-    }
-  }
-  sources.released = sum_of_terms(mesh_.domain().communicator(), released);
-  return sources;
 }
 
 HeatLoad::PatchLoad HeatLoad::load_of(const FixedTemperature& fixed, std::size_t patch, Real time) const {

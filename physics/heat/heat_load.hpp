@@ -10,6 +10,7 @@
 
 #include "mesh/mesh.hpp"
 #include "physics/heat/heat_settings.hpp"
+#include "physics/heat/heat_sources.hpp"
 
 namespace curlew {
 
@@ -46,10 +47,11 @@ class HeatLoad {
   const std::vector<std::uint8_t>& held_on_host() const { return held_on_host_; }
   const Field<Node>& held_temperature() const { return held_temperature_; }  ///< [K]
   const Field<Node>& convection() const { return convection_; }              ///< sum of h A [W/K]
+  bool convection_depends_on_time() const;
   const std::vector<Real>& convection_on_host() const { return convection_on_host_; }
   /// Sources, boundary fluxes and h A T_ambient [W].
   const DualCochain<Node>& at_nodes() const { return at_nodes_; }
-  Real source() const { return sources_.released; }  ///< released inside, all of it [W]
+  Real source() const { return source_; }  ///< released inside, all of it [W]
 
   /// Outflow through each patch while nodes have these temperatures [W]. Of patches of given temperature it
   /// is what the patch takes of the heat of nodes that such patches share, beyond its share by area: 0 in
@@ -69,17 +71,9 @@ class HeatLoad {
     Real outflow = 0;                    // whatever the temperatures [W]
   };
 
-  /// What the sources do.
-  struct Sources {
-    std::vector<Real> load;  // of each node [W]
-    Real released = 0;       // by all of them [W]
-  };
-
-  bool sources_vary() const;
   void find_held_nodes();
   std::size_t place_of(Index node) const { return static_cast<std::size_t>(place_of_node_[at(node)]); }
   void divide_shared_nodes();
-  Sources sources_at(Real time) const;
   PatchLoad load_of(const Insulated&, std::size_t, Real) const { return {}; }
   PatchLoad load_of(const FixedTemperature& fixed, std::size_t patch, Real time) const;
   PatchLoad load_of(const HeatFlux& flux, std::size_t patch, Real time) const;
@@ -95,7 +89,10 @@ class HeatLoad {
   DualCochain<Node> at_nodes_;
   std::vector<std::uint8_t> held_on_host_;
   std::vector<Real> convection_on_host_;
-  Sources sources_;
+  HeatSources sources_;
+  std::vector<Real> source_in_cells_;     // [W/m3]; kept where it changes in time
+  std::vector<Real> source_at_boundary_;  // of each of boundary_nodes_ [W]
+  Real source_ = 0;                       // [W]
   std::vector<PatchLoad> patch_load_;
 
   ConstantArray<Index> boundary_nodes_;  // of patches that are not insulated, those of other ranks too

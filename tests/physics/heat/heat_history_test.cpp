@@ -52,6 +52,7 @@ struct WarmedBox : testing::TestWithParam<bool> {
 /// Without what guesses are made of.
 RunState without_history(RunState state) {
   const auto is_of_guess = [](const auto& entry) { return entry.first.starts_with(guess_prefix); };
+  std::erase_if(state.arrays, is_of_guess);
   std::erase_if(state.singles, is_of_guess);
   std::erase_if(state.numbers, is_of_guess);
   return state;

@@ -281,5 +281,32 @@ TEST(HeatSolve, a_solve_that_cannot_converge_is_an_error_that_names_the_field) {
   }
 }
 
+TEST(HeatSolve, goes_on_with_a_preconditioner_of_earlier_convection_no_longer_than_it_is_good) {
+  // A plate cooled at its edge; from hardly any convection to so much that it holds the edge.
+  const Mesh mesh(make_box(CellType::Triangle, {24, 24, 0}));
+  const auto coefficient = [](Real t) { return 1e-2 * std::pow(1.3, t); };
+  HeatSettings settings =
+      settings_for(mesh, material(1, 1e-3, constant(1)),
+                   Convection{analytic([&](Vector3, Real t) { return coefficient(t); }), constant(290)});
+  settings.scheme = HeatScheme::BackwardEuler;
+  settings.preconditioning = Preconditioning::Multigrid;
+  HeatDiffusion heat(Executor::serial(), mesh, settings);
+  heat.start(*constant(300), 0);
+  int iterations = 0, with_a_new_one = 0;
+  for (int step = 1; step <= 40; ++step) {
+    RunState state = heat.state();
+    // Without what guesses and preconditioners are made of.
+    state.arrays.erase(guess_prefix + "preconditioner_convection");
+    std::erase_if(state.numbers, [](const auto& entry) { return entry.first.starts_with(guess_prefix); });
+    std::erase_if(state.singles, [](const auto& entry) { return entry.first.starts_with(guess_prefix); });
+    HeatDiffusion anew(Executor::serial(), mesh, settings);
+    anew.resume(state);
+    iterations += heat.advance_to(step).iterations;
+    with_a_new_one += anew.advance_to(step).iterations;
+  }
+  EXPECT_LE(iterations, 1.2 * with_a_new_one);
+  EXPECT_GE(with_a_new_one, 40);
+}
+
 }  // namespace
 }  // namespace curlew
