@@ -2,10 +2,10 @@
 #include "mesh/point_location.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
-
-#include "kernels/parallel.hpp"
+#include <utility>
 
 namespace curlew {
 
@@ -14,16 +14,6 @@ namespace {
 constexpr Real relative_tolerance = 1e-9;
 /// Of the distance from the plane of the mesh: it may have been read from numbers of single precision.
 constexpr Real relative_plane_tolerance = 1e-6;
-constexpr Real cells_per_bin = 8;
-/// Bins are made wider where cells, long and thin, would lie in more than this on average.
-constexpr std::size_t most_bins_per_cell = 16;
-
-Vector3 lowest(Vector3 a, Vector3 b) {
-  return {std::min(a.x, b.x), std::min(a.y, b.y), std::min(a.z, b.z)};
-}
-Vector3 highest(Vector3 a, Vector3 b) {
-  return {std::max(a.x, b.x), std::max(a.y, b.y), std::max(a.z, b.z)};
-}
 
 using Triangle = std::array<Vector3, 3>;
 using Tetrahedron = std::array<Vector3, 4>;
@@ -76,10 +66,6 @@ std::optional<Barycentric<4>> barycentric(const Tetrahedron& x) {
   return result;
 }
 
-bool contains(Vector3 low, Vector3 high, Vector3 x) {
-  return low.x <= x.x && x.x <= high.x && low.y <= x.y && x.y <= high.y && low.z <= x.z && x.z <= high.z;
-}
-
 std::vector<Id<Cell>> owned_cells_in_order(const Mesh& mesh) {
   std::vector<Id<Cell>> cells;
   for (Index k = 0; k < mesh.topology().cells().size(); ++k) {
@@ -100,90 +86,38 @@ Real NodeInterpolation::operator()(std::span<const Real> values) const {
 PointLocator::PointLocator(const Mesh& mesh) : PointLocator(mesh, owned_cells_in_order(mesh)) {}
 
 PointLocator::PointLocator(const Mesh& mesh, std::span<const Id<Cell>> cells)
-    : mesh_(mesh), box_(bounding_box_of_rank(mesh)), whole_(bounding_box(mesh)) {
-  tolerance_ = relative_tolerance * norm(whole_.high - whole_.low);
-  const std::size_t entries = choose_bins(cells);
-
-  starts_.assign(number_of({counts_[0] - 1, counts_[1] - 1, counts_[2] - 1}) + 2, 0);
-  const auto visit_bins = [&](const auto& visit) {
-    for (const Id<Cell> c : cells) {
-      const auto [first, last] = bins_of(c);
-      for (Index z = first[2]; z <= last[2]; ++z)
-        for (Index y = first[1]; y <= last[1]; ++y)
-          for (Index x = first[0]; x <= last[0]; ++x) visit(number_of({x, y, z}), c);
-    }
-  };
-  visit_bins([&](std::size_t bin, Id<Cell>) { ++starts_[bin + 1]; });
-  for (std::size_t bin = 1; bin < starts_.size(); ++bin) starts_[bin] += starts_[bin - 1];
-  cells_.resize(entries, Id<Cell>(0));
-  std::vector<std::size_t> next(starts_.begin(), starts_.end() - 1);
-  visit_bins([&](std::size_t bin, Id<Cell> c) { cells_[next[bin]++] = c; });
-}
-
-std::size_t PointLocator::choose_bins(std::span<const Id<Cell>> cells) {
-  if (cells.empty()) return 0;
-  const int dimension = mesh_.topology().dimension();
-  const Vector3 size = box_.high - box_.low;
-  const Real measure = dimension == 2 ? size.x * size.y : size.x * size.y * size.z;
-  bin_width_ = std::pow(measure * cells_per_bin / static_cast<Real>(cells.size()), Real(1) / dimension);
-  std::vector<std::size_t> bins_of_cell(cells.size());
-  for (;; bin_width_ *= 2) {
-    const auto count = [&](Real length) {
-      return static_cast<Index>(std::clamp(std::ceil(length / bin_width_), Real(1), Real(1 << 20)));
-    };
-    counts_ = {count(size.x), count(size.y), count(size.z)};
-    parallel_for(cells.size(), [&](std::size_t c) {
-      const auto [first, last] = bins_of(cells[c]);
-      bins_of_cell[c] = at(last[0] - first[0] + 1) * at(last[1] - first[1] + 1) * at(last[2] - first[2] + 1);
-    });
-    std::size_t entries = 0;
-    for (const std::size_t bins : bins_of_cell) entries += bins;
-    const std::size_t bins = at(counts_[0]) * at(counts_[1]) * at(counts_[2]);
-    if (entries <= most_bins_per_cell * cells.size() && bins <= most_bins_per_cell * cells.size())
-      return entries;
-  }
-}
+    : mesh_(mesh),
+      whole_(bounding_box(mesh)),
+      tolerance_(relative_tolerance * norm(whole_.high - whole_.low)),
+      cells_(cells.begin(), cells.end()),
+      boxes_(static_cast<Index>(cells_.size()), [this](Index k) { return box_of(cells_[at(k)]); }) {}
 
 BoundingBox PointLocator::box_of(Id<Cell> c) const {
   const auto positions = mesh_.geometry().node_positions(MemorySpace::Host);
   const auto nodes = mesh_.topology().nodes_of_cell()[c];
   BoundingBox box{positions[nodes[0].id], positions[nodes[0].id]};
-  for (const auto [n, sign] : nodes) box = {lowest(box.low, positions[n]), highest(box.high, positions[n])};
+  for (const auto [n, sign] : nodes) box.include(positions[n]);
   const Vector3 margin{tolerance_, tolerance_, tolerance_};
   return {box.low - margin, box.high + margin};
-}
-
-PointLocator::Bin PointLocator::bin_of(Vector3 point) const {
-  const auto index = [&](Real from_low, Index count) {
-    return static_cast<Index>(std::clamp(std::floor(from_low / bin_width_), Real(0), Real(count - 1)));
-  };
-  const Vector3 r = point - box_.low;
-  return {index(r.x, counts_[0]), index(r.y, counts_[1]), index(r.z, counts_[2])};
-}
-
-std::pair<PointLocator::Bin, PointLocator::Bin> PointLocator::bins_of(Id<Cell> c) const {
-  const BoundingBox box = box_of(c);
-  return {bin_of(box.low), bin_of(box.high)};
 }
 
 std::optional<NodeInterpolation> PointLocator::locate(Vector3 point) const {
   if (mesh_.topology().dimension() == 2) {
     const Real beside = std::abs(point.z - whole_.low.z);
     if (!(beside <= relative_plane_tolerance * norm(whole_.high - whole_.low))) return std::nullopt;
-    point.z = box_.low.z;
+    point.z = whole_.low.z;
   }
-  const Vector3 margin{tolerance_, tolerance_, tolerance_};
-  if (!contains(box_.low - margin, box_.high + margin, point)) return std::nullopt;
-  const std::size_t bin = number_of(bin_of(point));
-  for (std::size_t k = starts_[bin]; k < starts_[bin + 1]; ++k) {
-    if (auto found = locate_in(cells_[k], point)) return found;
-  }
-  return std::nullopt;
+  std::optional<NodeInterpolation> place;
+  boxes_.first(point, [&](Index k) {
+    auto found = locate_in(cells_[at(k)], point);
+    if (found) place = std::move(found);
+    return found.has_value();
+  });
+  return place;
 }
 
 std::optional<NodeInterpolation> PointLocator::locate_in(Id<Cell> c, Vector3 point) const {
-  const BoundingBox box = box_of(c);
-  if (!contains(box.low, box.high, point)) return std::nullopt;
+  if (!box_of(c).contains(point)) return std::nullopt;
   const Topology& topology = mesh_.topology();
   const auto positions = mesh_.geometry().node_positions(MemorySpace::Host);
   const auto nodes = topology.nodes_of_cell()[c];

@@ -1,13 +1,12 @@
 // Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
 #pragma once
 
-#include <array>
 #include <optional>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "mesh/bounding_box.hpp"
+#include "mesh/box_tree.hpp"
 #include "mesh/mesh.hpp"
 
 namespace curlew {
@@ -26,9 +25,8 @@ struct NodeInterpolation {
   Real operator()(std::span<const Real> values) const;
 };
 
-/// Finds the cells that hold given points: uniform bins over the cells' bounding boxes, so that set-up is
-/// linear in the mesh and a search looks at a few dozen cells. Searches may run side by side. The mesh must
-/// outlive it.
+/// Finds the cells that hold given points, by a tree of their boxes. Searches may run side by side. The mesh
+/// must outlive it.
 ///
 /// Within a cell values are linear on each simplex: the cell itself where it is one, else those spanned by
 /// the mean of the cell's nodes and its sides (two dimensions) or the triangles of its faces' fans, the means
@@ -57,28 +55,15 @@ class PointLocator {
   std::optional<NodeInterpolation> locate(Vector3 point) const;
 
  private:
-  using Bin = std::array<Index, 3>;
-
   /// Of the cell, widened by the tolerance.
   BoundingBox box_of(Id<Cell> c) const;
-  /// The bin that holds a point, or the nearest.
-  Bin bin_of(Vector3 point) const;
-  /// The first and the last bin in each direction that a cell reaches into.
-  std::pair<Bin, Bin> bins_of(Id<Cell> c) const;
-  std::size_t number_of(Bin bin) const {
-    return (at(bin[2]) * at(counts_[1]) + at(bin[1])) * at(counts_[0]) + at(bin[0]);
-  }
-  /// Sets the bins' width and counts and gives back how many pairs of bin and cell there are.
-  std::size_t choose_bins(std::span<const Id<Cell>> cells);
   std::optional<NodeInterpolation> locate_in(Id<Cell> c, Vector3 point) const;
 
   const Mesh& mesh_;
-  BoundingBox box_, whole_;          // of the rank's nodes, of all
-  Real tolerance_ = 0;               // [m]
-  Real bin_width_ = 0;               // [m]
-  Bin counts_{1, 1, 1};              // bins in each direction
-  std::vector<std::size_t> starts_;  // bins + 1 offsets into cells_
-  std::vector<Id<Cell>> cells_;      // within a bin in the order of the search
+  BoundingBox whole_;            // of all ranks' nodes
+  Real tolerance_;               // [m]
+  std::vector<Id<Cell>> cells_;  // in the order of the search
+  BoxTree boxes_;                // of these
 };
 
 }  // namespace curlew

@@ -142,6 +142,42 @@ void require_last_line(const std::filesystem::path& file) {
                           found->second));
 }
 
+/// Fails for a file with cells or faces of kinds that Gmsh passes over in its format without a word.
+void require_known_elements(const std::filesystem::path& file) {
+  using Kinds = std::vector<std::string>;
+  static const Kinds of_nastran = {"CPYRA", "CQUADR", "CTRIAR"};
+  static const std::map<std::string, Kinds> passed_over = {
+      {".bdf", of_nastran}, {".nas", of_nastran}, {".mesh", {"Prisms", "Pyramids"}}};
+  const auto found = passed_over.find(lower(file.extension().string()));
+  if (found == passed_over.end()) return;
+  std::ifstream in(file);
+  for (std::string line; std::getline(in, line);) {
+    const std::size_t begin = std::min(line.find_first_not_of(" \t"), line.size());
+    const std::string kind = line.substr(begin, line.find_first_of(" \t\r,*", begin) - begin);
+    if (std::ranges::find(found->second, kind) == found->second.end()) continue;
+    fail_to_import(file,
+                   fmt::format("it has {}, which Gmsh does not read from files of this format: they would be "
+                               "missing. Write the mesh as .msh",
+                               kind));
+  }
+}
+
+/// What there is to say of groups that Gmsh passes over; empty: nothing.
+std::string note_on_groups(const std::filesystem::path& file) {
+  if (lower(file.extension().string()) != ".unv") return "";
+  std::ifstream in(file);
+  std::string before;
+  for (std::string line, word; std::getline(in, line); before = word) {
+    word.clear();
+    std::istringstream(line) >> word;
+    if (before == "-1" && word == "2467")
+      return "Its groups are in a dataset 2467, as Salome writes them, which Gmsh does not read: regions and "
+             "patches "
+             "are those of other numbers, if any. Write the mesh as .msh for their names.";
+  }
+  return "";
+}
+
 /// Whether elements have no other group than a number each, a property's (.bdf) or a reference (.mesh).
 bool numbers_elements(const std::filesystem::path& file) {
   const std::string extension = lower(file.extension().string());
@@ -297,7 +333,10 @@ RawMesh import_mesh(const std::filesystem::path& file, const GmshImportOptions& 
   if (kind == FileKind::Msh) require_known_msh_version(file);
   if (kind == FileKind::Script) require_whole_last_line(file);
   if (lower(file.extension().string()) == ".vtk") require_known_vtk_version(file);
-  if (kind == FileKind::OtherMesh) require_last_line(file);
+  if (kind == FileKind::OtherMesh) {
+    require_last_line(file);
+    require_known_elements(file);
+  }
 
   PhysicalNames names = kind == FileKind::Msh ? physical_names(file) : PhysicalNames();
 
@@ -305,6 +344,7 @@ RawMesh import_mesh(const std::filesystem::path& file, const GmshImportOptions& 
   const bool entities_are_groups = open_and_mesh(session, file, kind, options);
   RawMesh mesh = read_gmsh_model(file, options.scale, entities_are_groups, std::move(names));
   if (kind == FileKind::Step) mesh.notes.push_back("Lengths of the geometry were converted to metres.");
+  if (const std::string note = note_on_groups(file); !note.empty()) mesh.notes.push_back(note);
   for (const std::string& warning : session.messages("Warning"))
     mesh.notes.push_back(fmt::format("Gmsh warns: {}.", warning));
   return mesh;

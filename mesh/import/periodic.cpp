@@ -132,13 +132,18 @@ class FaceMatcher {
     if (nodes.size() != others.size() || dot(areas_[f], areas_[g]) >= 0) return {};
     std::vector<Id<Node>> image;
     for (const auto [n, unsigned_entry] : nodes) {
+      // Of nodes closer to each other than the tolerance the nearest.
+      Real nearest = tolerance * size(f);
+      std::optional<Id<Node>> found;
       for (const auto [m, unsigned_too] : others) {
-        if (norm(positions_[n] + shift - positions_[m]) > tolerance * size(f)) continue;
-        image.push_back(m);
-        break;
+        const Real distance = norm(positions_[n] + shift - positions_[m]);
+        if (distance > nearest) continue;
+        nearest = distance;
+        found = m;
       }
+      if (!found || std::ranges::find(image, *found) != image.end()) return {};
+      image.push_back(*found);
     }
-    if (std::ssize(image) != nodes.size()) return {};
     return image;
   }
 

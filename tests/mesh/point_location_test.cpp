@@ -177,7 +177,7 @@ TEST(PointLocationInThePlane, finds_points_in_the_plane_only_wherever_it_lies) {
   }
 }
 
-TEST(PointLocationInThinCells, keeps_the_bins_few_and_finds_the_points) {
+TEST(PointLocationInThinCells, finds_the_points) {
   const Mesh mesh(make_box(CellType::Hexahedron, {40, 40, 1}, {1, 1e-5, 1e-3}));
   const PointLocator locator(mesh);
   for (int k = 0; k < 100; ++k) {

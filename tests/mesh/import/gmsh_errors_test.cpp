@@ -80,6 +80,12 @@ TEST_F(GmshImport, every_bad_mesh_gets_its_message) {
        "GRID,5,,.5,.5,0.\nGRID,6,,1.,.5,0.\nGRID,7,,.5,1.,0.\nCTRIA3,1,1,1,2,3\nCTRIA6,2,1,2,4,3,6,7,5\n"
        "ENDDATA\n",
        "of one order"},
+      {"prisms.mesh",
+       "MeshVersionFormatted 2\nDimension 3\nVertices\n3\n0 0 0 1\n1 0 0 1\n0 1 0 1\nTriangles\n1\n1 2 3 1\n"
+       "Prisms\n1\n1 2 3 1 2 3 1\nEnd\n",
+       "it has Prisms, which Gmsh does not read"},
+      {"pyramids.bdf", "GRID,1,,0.,0.,0.\nCPYRA,1,1,1,2,3,4,5\nENDDATA\n",
+       "it has CPYRA, which Gmsh does not read"},
       {"tilted.msh", msh22({}, {"1 0 0 0", "2 1 0 0", "3 0 1 1"}, {"1 2 2 0 1 1 2 3"}), "plane z = constant"},
       {"upright.msh", msh22({}, {"1 0 0 0", "2 0 1 0", "3 0 1 1"}, {"1 2 2 0 1 1 2 3"}),
        "plane z = constant"},

@@ -17,9 +17,11 @@
 namespace curlew {
 namespace {
 
+using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 using testing::UnorderedElementsAre;
 
 const std::filesystem::path source_folder = CURLEW_SOURCE_DIR;
@@ -402,7 +404,16 @@ TEST_F(GmshImport, what_is_in_no_group_of_a_unv_file_is_unnamed) {
     gmsh::option::setNumber("Mesh.SaveAll", 1);
     gmsh::model::mesh::generate(3);
   });
-  EXPECT_THAT(patches_of(import_mesh(folder_ / "box.unv")), UnorderedElementsAre("floor", "unnamed"));
+  const RawMesh mesh = import_mesh(folder_ / "box.unv");
+  EXPECT_THAT(patches_of(mesh), UnorderedElementsAre("floor", "unnamed"));
+  const auto note = HasSubstr("groups are in a dataset 2467");
+  EXPECT_THAT(mesh.notes, Not(Contains(note)));
+  // As Salome numbers them.
+  std::string other = read(folder_ / "box.unv");
+  const std::size_t dataset = other.find("2477");
+  ASSERT_NE(dataset, std::string::npos);
+  other.replace(dataset, 4, "2467");
+  EXPECT_THAT(import_mesh(write("other.unv", other)).notes, Contains(note));
 }
 
 TEST_F(GmshImport, meshes_a_script_at_the_asked_size_the_same_each_time) {
