@@ -69,7 +69,7 @@ void ClassicalFractionalStep::solve_step(Real a, Real b, DualCochain<Face>& r, F
   if (force != nullptr) copy(*force, *search_->force);
   copy(level.pressure, search_->start);
   solve_once(a, b, r, force, level, of, report);
-  find_pressure(a, b, r, force, level, of == SolveOf::Step && steps_taken() < starting_steps, report);
+  find_pressure(a, b, r, force, level, of == SolveOf::Step && steps() < starting_steps, report);
 }
 
 /// Conjugate gradients for D (a M + b K)⁻¹ Dᵀ p = -D U*(0), preconditioned by what solve_once() makes of the

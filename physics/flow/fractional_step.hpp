@@ -98,7 +98,6 @@ class FractionalStep : public IncompressibleFlow {
 
   static void add(FlowStepReport& report, const std::string& solve, const SolveReport& result);
   bool has_history() const { return steps_ > 0; }
-  std::int64_t steps_taken() const { return steps_; }
   /// Length of the present step over that of the last one; 0 in the first.
   Real step_ratio() const { return has_history() ? step_ / last_step_ : 0; }
   /// Whether the present step may guess the pressure along the straight line through the last two: viscosity

@@ -327,7 +327,9 @@ void FractionalStep::take_runge_kutta_step(Real step, FlowStepReport& report) {
   copy(now_.velocity, next_.velocity);
   copy(now_.flux, next_.flux);
   for (std::size_t k = 0; k < stages.size(); ++k) {
-    const Real stage_start = time_ + (k == 0 ? 0 : stages[k - 1].time) * step;
+    // The last stage's end is the step's to the bit: what boundaries do afterwards is for the next one.
+    const Real stage_start = std::lerp(time_, next_.time, k == 0 ? 0 : stages[k - 1].time),
+               stage_end = std::lerp(time_, next_.time, stages[k].time);
     copy(next_.flux, stage_flux_[k]);
     boundaries_.update(stage_start);
     compute_explicit_force(stage_start, stage_flux_[k], next_.velocity, stage_force_[k], report);
@@ -343,7 +345,7 @@ void FractionalStep::take_runge_kutta_step(Real step, FlowStepReport& report) {
     }
     momentum_.apply_mass(next_.flux, circulation_);
     linear_combination(1, circulation_, 1, right_hand_side_);
-    boundaries_.update(time_ + stages[k].time * step);
+    boundaries_.update(stage_end);
     boundaries_.impose(next_.flux, next_.velocity);
     make_divergence_free(next_.flux, report);
     if (steps_with_pressure()) {

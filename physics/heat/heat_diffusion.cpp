@@ -265,6 +265,7 @@ void HeatDiffusion::set_preconditioner(Real per_step, Real implicit_weight, bool
   // the rounding of the rest: it is for conjugate gradients to find.
   constexpr Real least_eigenvalue = 1e-9;
   for (Real& entry : matrix.diagonal) entry *= singular ? 1 : 1 + least_eigenvalue;
+  preconditioner_.reset();  // the old one goes before the new one takes its memory
   preconditioner_ = make_preconditioner<PrimalCochain<Node>>(settings_.preconditioning, executor_,
                                                              mesh_.domain(), std::move(matrix));
   preconditioner_for_ = now;

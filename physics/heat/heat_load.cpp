@@ -97,15 +97,18 @@ HeatLoad::~HeatLoad() = default;
 void HeatLoad::find_held_nodes() {
   const Topology& topology = mesh_.topology();
   const std::size_t patches = topology.patches().size(), nodes = at(held_.size());
-  std::vector<Real> held_area(nodes, 0);
-  std::vector<std::vector<Real>> area(patches);
+  struct AreaOfNode {
+    Index node;
+    Real area;  // [m2]
+  };
+  std::vector<Real> held_area(nodes, 0), area_of_patch(nodes, 0);
+  std::vector<std::vector<AreaOfNode>> areas(patches);
   held_on_host_.assign(nodes, 0);
   convection_on_host_.assign(nodes, 0);
   place_of_node_.assign(nodes, -1);
   std::vector<Index> boundary_nodes;
   for (std::size_t p = 0; p < patches; ++p) {
     if (std::holds_alternative<Insulated>(settings_.boundaries[p])) continue;
-    area[p].assign(nodes, 0);
     const bool holds = std::holds_alternative<FixedTemperature>(settings_.boundaries[p]);
     for (const Id<Face> f : topology.faces_of_patch(p)) {
       visit_face_shares(mesh_, f, [&](Id<Node> n, Real share) {
@@ -113,13 +116,16 @@ void HeatLoad::find_held_nodes() {
           place_of_node_[at(n.value())] = static_cast<Index>(boundary_nodes.size());
           boundary_nodes.push_back(n.value());
         }
-        area[p][at(n.value())] += share;
+        if (area_of_patch[at(n.value())] == 0) areas[p].push_back({n.value(), 0});
+        area_of_patch[at(n.value())] += share;
         if (holds) {
           held_area[at(n.value())] += share;
           held_on_host_[at(n.value())] = 1;
         }
       });
     }
+    for (AreaOfNode& entry : areas[p]) entry.area = std::exchange(area_of_patch[at(entry.node)], 0);
+    std::ranges::sort(areas[p], {}, &AreaOfNode::node);
   }
   boundary_nodes_ = ConstantArray<Index>(std::move(boundary_nodes));
   held_.copy_from_host(held_on_host_);
@@ -131,12 +137,12 @@ void HeatLoad::find_held_nodes() {
   temperature_sum_.resize(patches);
   for (std::size_t p = 0; p < patches; ++p) {
     if (std::holds_alternative<Insulated>(settings_.boundaries[p])) continue;
-    for (std::size_t n = 0; n < nodes; ++n) {
-      if (area[p][n] == 0) continue;
-      patch_places_[p].push_back(place_of_node_[n]);
-      if (n >= at(held_.extent().owned)) continue;
-      patch_nodes_[p].push_back(static_cast<Index>(n));
-      held_share_[p].push_back(held_area[n] > 0 ? area[p][n] / held_area[n] : Real(0));
+    for (const auto& [node, area] : areas[p]) {
+      if (area == 0) continue;
+      patch_places_[p].push_back(place_of_node_[at(node)]);
+      if (node >= held_.extent().owned) continue;
+      patch_nodes_[p].push_back(node);
+      held_share_[p].push_back(held_area[at(node)] > 0 ? area / held_area[at(node)] : Real(0));
     }
     if (std::holds_alternative<FixedTemperature>(settings_.boundaries[p])) {
       held_sum_[p] = std::make_unique<WeightedSum>(executor_, patch_nodes_[p], held_share_[p]);
@@ -288,7 +294,12 @@ HeatLoad::PatchLoad HeatLoad::load_of(const FixedTemperature& fixed, std::size_t
 }
 
 HeatLoad::HeldChange HeatLoad::held_change(std::optional<Real> before, Real start, Real end) const {
-  HeldChange found;
+  // 1 for each patch that jumps, that jumps late, that lacks a value.
+  const std::size_t patches = patch_load_.size();
+  std::vector<Real> found(3 * patches, 0);
+  const std::span<Real> jumps = std::span(found).first(patches),
+                        late = std::span(found).subspan(patches, patches),
+                        lacks = std::span(found).last(patches);
   const auto look = [&](const FixedTemperature& fixed, std::size_t p) {
     const std::vector<Real>& now = patch_load_[p].temperature;
     const std::vector<Real> earlier = before ? load_of(fixed, p, *before).temperature : now,
@@ -301,8 +312,8 @@ HeatLoad::HeldChange HeatLoad::held_change(std::optional<Real> before, Real star
       if (more <= rounding_of_held * std::abs(now[k])) continue;
       // What is smooth changes in both halves of a step, but where it turns, and there by less than before.
       if ((less < 0.1 * more && more > 2 * last_step) || (less < 1e-3 * more && more > 0.5 * last_step)) {
-        found.jumps = true;
-        found.jumps_late = found.jumps_late || second > first;
+        jumps[p] = 1;
+        if (second > first) late[p] = 1;
       }
     }
   };
@@ -312,11 +323,17 @@ HeatLoad::HeldChange HeatLoad::held_change(std::optional<Real> before, Real star
     try {
       look(*fixed, p);
     } catch (const InputError&) {  // the step may not need this time
+      lacks[p] = 1;
     }
   }
-  const Communicator& ranks = mesh_.domain().communicator();
-  const auto on_any = [&](bool here) { return ranks.maximum(here ? 1 : 0) > 0; };
-  return {on_any(found.jumps), on_any(found.jumps_late)};
+  mesh_.domain().communicator().maxima(found);
+  HeldChange change;
+  for (std::size_t p = 0; p < patches; ++p) {
+    if (lacks[p] > 0) continue;  // on whatever rank
+    change.jumps = change.jumps || jumps[p] > 0;
+    change.jumps_late = change.jumps_late || late[p] > 0;
+  }
+  return change;
 }
 
 HeatLoad::PatchLoad HeatLoad::load_of(const HeatFlux& flux, std::size_t patch, Real time) const {

@@ -107,6 +107,28 @@ TEST_P(HeatOnRanks, has_the_bits_of_one_rank_when_steady) {
 INSTANTIATE_TEST_SUITE_P(Shelf, HeatOnRanks, testing::ValuesIn(shelf()),
                          [](const auto& mesh) { return mesh.param.name; });
 
+TEST(HeatOnRanks, looks_for_jumps_as_one_rank_does_where_a_value_is_missing) {
+  RawMesh raw = make_box(CellType::Triangle, {12, 12, 0});
+  forget_patches(raw);  // so that there is one all round, on every rank
+  const Parted mesh = divided(raw);
+  const auto settings = [](const Mesh& of) {
+    HeatSettings with = settings_for(of, HeatScheme::CrankNicolson);
+    // On the left there is no value in the middle of the third step, in whose first half the right jumps.
+    with.boundaries.assign(of.topology().patches().size(), FixedTemperature{analytic([](Vector3 x, Real t) {
+                             if (x.x == 0 && t > 0.24 && t < 0.26) throw InputError("no value");
+                             return x.x == 1 && t > 0.22 ? Real(9) : x.y;
+                           })});
+    return with;
+  };
+  HeatDiffusion whole(Executor::serial(), mesh.whole, settings(mesh.whole)),
+      part(Executor::serial().among(all_ranks()), mesh.part, settings(mesh.part));
+  for (HeatDiffusion* heat : {&whole, &part}) heat->start(*constant(0), 0);
+  for (int step = 1; step <= 4; ++step) {
+    for (HeatDiffusion* heat : {&whole, &part}) heat->advance_to(0.1 * step);
+    expect_same(mesh, part, whole);
+  }
+}
+
 /// Large enough for levels that are divided.
 TEST(HeatOnRanks, of_a_box_has_the_bits_of_one_rank) {
   const Parted mesh = divided(make_box(CellType::Tetrahedron, {12, 12, 12}));

@@ -489,6 +489,30 @@ TEST_F(DrivenBox, a_step_ends_at_the_time_that_it_is_told) {
   EXPECT_EQ(flow.steps(), 1);
 }
 
+TEST(FlowStep, boundaries_do_in_it_what_they_do_until_its_end) {
+  const Mesh mesh(make_box(CellType::Triangle, {4, 4, 0}));
+  const Real start = 0.6000000000000001, end = 0.7;  // where start + 0.1 is later
+  ASSERT_GT(start + 0.1, end);
+  for (const auto& [name, scheme] : schemes()) {
+    SCOPED_TRACE(name);
+    Real latest = 0;
+    FlowSettings settings = settings_with(mesh, Wall{});
+    settings.scheme = scheme;
+    settings.viscosity = 0.01;
+    boundary_of(settings, mesh, "top") = Wall{analytic_vector([&](Vector3, Real t) {
+                                                latest = std::max(latest, t);
+                                                return Vector3{t, 0, 0};
+                                              }),
+                                              {}};
+    ClassicalFractionalStep flow(Executor::serial(), mesh, settings);
+    flow.start(*uniform_vector({}), 0.5);
+    flow.advance(0.1, start);
+    latest = 0;
+    flow.advance(0.1, end);
+    EXPECT_EQ(latest - end, 0);
+  }
+}
+
 TEST_F(DrivenBox, a_step_that_fails_names_the_place_and_leaves_the_last_good_state) {
   for (const auto& [name, scheme] : schemes()) {
     FlowSettings with = settings(scheme);
