@@ -202,7 +202,7 @@ class Run {
     const std::string path = found.path.string();
     // What all ranks find; resume() may find more on one of them.
     together(ranks_, [&] {
-      require_checkpoint_of(simulation_.model(), mesh_, checkpoint, path);
+      require_checkpoint_of(simulation_.model(), simulation_.computed_mesh(), checkpoint, path);
       const auto end = simulation_.end_time();
       if (!end) return;
       const Real begin = simulation_.start_time(), round_off = 1e-9 * (*end - begin);
@@ -250,7 +250,7 @@ class Run {
       const auto snapshot = simulation_.snapshot();
       simulate([&] { write_state(begin, is_due(output, start, begin, false), files, *snapshot); });
     }
-    if (restarted && simulation_.finished()) write_end(files);
+    if (restarted && simulation_.finished()) simulate([&] { write_end(files); });
     if (!simulation_.finished()) warn(simulation_.warnings());
     stop_on_signals();  // what comes before the steps is better ended at once
     progress_.begin_steps(simulation_.time());
@@ -265,7 +265,7 @@ class Run {
       if (files.residuals) files.residuals->write_row(residuals);
       const auto snapshot = simulation_.snapshot();
       if (const auto watched = simulation_.watched()) {
-        simulation_.observe(files.monitors->value(watched->name, *snapshot));
+        simulate([&] { simulation_.observe(files.monitors->value(watched->name, *snapshot)); });
       }
       asked = requests();
       const Moment now{simulation_.steps(), simulation_.time(), before};
@@ -484,7 +484,6 @@ int run_simulation(const RunOptions& options, Simulation& simulation, int thread
 }
 
 int run_case(const RunOptions& options) {
-  const double began = Progress::wall_seconds();
   outlive_signals();
   const std::shared_ptr<const Communicator> ranks = all_ranks();
   const LoadedCase loaded = load_case(options.case_file, options.overrides, ranks, options.output);
@@ -498,7 +497,7 @@ int run_case(const RunOptions& options) {
   });
   together(*ranks, [&] { require_device_memory(*executor, loaded); });
   try {
-    return run_simulation(options, *make_simulation(*executor, loaded), executor->threads(), began);
+    return run_simulation(options, *make_simulation(*executor, loaded), executor->threads(), 0);
   } catch (const DivergedError&) {
     // Sums over all ranks decide on it: all come here.
     if (ranks->ranks() > 1) throw SharedFailure(failure_of(std::current_exception()));

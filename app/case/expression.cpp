@@ -10,6 +10,7 @@
 #include <cmath>
 #include <mutex>
 #include <numbers>
+#include <numeric>
 #include <regex>
 #include <utility>
 #include <vector>
@@ -20,11 +21,14 @@ namespace curlew {
 
 namespace {
 
+/// Not a number where one of the values is none.
 double smallest(const double* values, int count) {
-  return *std::min_element(values, values + count);
+  return std::accumulate(values + 1, values + count, values[0],
+                         [](double a, double b) { return a < b || std::isnan(a) ? a : b; });
 }
 double largest(const double* values, int count) {
-  return *std::max_element(values, values + count);
+  return std::accumulate(values + 1, values + count, values[0],
+                         [](double a, double b) { return a > b || std::isnan(a) ? a : b; });
 }
 
 /// Functions and constants, in place of muparser's own (whose names and meaning vary between versions).

@@ -105,7 +105,8 @@ void check_place_of_initial_file(const FlowCase& settings, Diagnostics& diagnost
 void check_initial_file(const HeatCase&, const Mesh&, Diagnostics&) {}
 
 void check_initial_file(const FlowCase& settings, const Mesh& mesh, Diagnostics& diagnostics) {
-  if (!settings.initial_file) return;
+  const bool is_prepared = mesh.topology().is_periodic() == !periodic_pairs(settings).empty();
+  if (!settings.initial_file || !is_prepared) return;
   try {
     require_checkpoint_of(flow_method_names[at(int(settings.method))], mesh,
                           read_checkpoint(*settings.initial_file), settings.initial_file->string());
@@ -126,11 +127,10 @@ std::vector<MonitorSettings> sound_monitors(const CaseSettings& settings, const 
   return sound;
 }
 
-/// What takes the whole mesh to find out: points outside the mesh, a column that no monitor writes, an
-/// initial state of another mesh. What was found before is not told again.
+/// What takes the whole mesh to find out: points outside the mesh, a column that no monitor writes. What was
+/// found before is not told again.
 template <class Settings>
 void check_on_mesh(const Settings& settings, const Mesh& mesh, Diagnostics& diagnostics) {
-  check_initial_file(settings, mesh, diagnostics);
   std::vector<MonitorSettings> monitors = sound_monitors(settings, mesh);
   const auto find_errors = [&](std::span<const MonitorSettings> some, const NamedReference* required) {
     try {
@@ -156,10 +156,20 @@ Mesh prepared(const HeatCase&, Mesh mesh, Diagnostics&) {
 
 /// With the periodic patches joined.
 Mesh prepared(const FlowCase& settings, Mesh mesh, Diagnostics& diagnostics) {
-  const auto named = periodic_pairs(settings);
+  auto named = periodic_pairs(settings);
   if (named.empty() || !diagnostics.empty()) return mesh;
+  // The numbers of faces follow from the order of the pairs, and what belongs to them is in checkpoints: it
+  // is the mesh's, however the case names them.
+  const std::vector<std::string> patches = patch_names(mesh);
+  const auto before = [&](const NamedReference& a, const NamedReference& b) {
+    return std::ranges::find(patches, a.name) < std::ranges::find(patches, b.name);
+  };
+  const auto lower = [&](const std::array<NamedReference, 2>& pair) {
+    return std::min(pair[0], pair[1], before);
+  };
+  std::ranges::sort(named, before, lower);
   std::vector<PeriodicPair> pairs;
-  for (const auto& [first, second] : named) pairs.push_back({first.name, second.name});
+  for (const auto& pair : named) pairs.push_back({lower(pair).name, std::max(pair[0], pair[1], before).name});
   try {
     return make_periodic(mesh, pairs).mesh;
   } catch (const InputError& error) {
@@ -264,6 +274,7 @@ LoadedCase load_case(const std::filesystem::path& path, std::span<const std::str
         check_place_of_initial_file(settings, diagnostics);
         if (!in_parts) check_on_mesh(settings, mesh, diagnostics);
         loaded.mesh = std::make_unique<const Mesh>(prepared(settings, std::move(mesh), diagnostics));
+        if (!in_parts) check_initial_file(settings, *loaded.mesh, diagnostics);
       } catch (const InputErrors& errors) {
         diagnostics.add(errors);
       } catch (const InputError& error) {

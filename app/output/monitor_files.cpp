@@ -231,6 +231,7 @@ ColumnValue value_of(const Table& table, std::size_t column, Snapshot& snapshot)
 }  // namespace
 
 struct MonitorFiles::Monitor {
+  Location location;  ///< in the case file
   std::string name;
   ScheduleSettings schedule;
   Table table;
@@ -258,8 +259,8 @@ MonitorFiles::MonitorFiles(const Mesh& mesh, std::span<const MonitorSettings> se
   for (const MonitorSettings& monitor : settings) {
     const auto make = [&](const auto& what) {
       if constexpr (!std::is_same_v<decltype(what), const TimeAverageSettings&>) {  // which are fields
-        monitors_.push_back({monitor.name, monitor.schedule, make_table(monitor.name, what), nullptr,
-                             !std::is_same_v<decltype(what), const LineSettings&>});
+        monitors_.push_back({monitor.location, monitor.name, monitor.schedule, make_table(monitor.name, what),
+                             nullptr, !std::is_same_v<decltype(what), const LineSettings&>});
         if (const std::string& doubt = monitors_.back().table.doubt; !doubt.empty())
           doubts_.push_back(Diagnostic{monitor.location, doubt}.text());
       }
@@ -318,7 +319,9 @@ void MonitorFiles::write(const Moment& moment, bool fields_are_written, Snapshot
 }
 
 void MonitorFiles::write(Monitor& monitor, const Moment& moment, Snapshot& snapshot) {
-  std::vector<double> values = monitor.table.values(snapshot);
+  std::vector<double> values;
+  with_place([&] { values = monitor.table.values(snapshot); },
+             [&](const InputError&) { return monitor.location; });
   if (!monitor.is_series) {
     if (writes()) {
       write_csv(monitor.file_in(directory_, moment.step), moment.time, monitor.table.columns, values);

@@ -18,6 +18,9 @@ constexpr double terminal_interval = 0.1;    // wall seconds
 constexpr double first_line_interval = 2.0;  // wall seconds; doubles with every line up to
 constexpr double last_line_interval = 60.0;
 
+/// When the program was loaded: MPI's start, which comes before the command is known, is of a run's time.
+const std::chrono::steady_clock::time_point program_began = std::chrono::steady_clock::now();
+
 /// Cuts a line to the terminal's width: a wrapped line could not be overwritten.
 std::string fit_to_terminal(const std::string& line) {
   winsize size{};
@@ -47,7 +50,7 @@ Progress::Mode Progress::mode_of_standard_error(bool quiet) {
 }
 
 double Progress::wall_seconds() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - program_began).count();
 }
 
 void Progress::begin_steps(double time) {

@@ -34,7 +34,7 @@ class Progress {
 
   /// Mode for standard error.
   static Mode mode_of_standard_error(bool quiet);
-  /// Seconds of a steady clock.
+  /// Since the program began [s].
   static double wall_seconds();
 
   /// From now and from `time` [s] on the steps are taken whose pace tells the time left.

@@ -68,8 +68,7 @@ FlowStepReport start_flow(IncompressibleFlow& flow, const FlowCase& settings) {
     together(domain.communicator(), [&] {
       with_place(
           [&] {
-            require_checkpoint_of(flow_method_names[at(int(settings.method))], flow.mesh().unfolded(),
-                                  earlier, path);
+            require_checkpoint_of(flow_method_names[at(int(settings.method))], flow.mesh(), earlier, path);
           },
           [&](const InputError&) { return settings.initial_file_location; });
     });
@@ -135,21 +134,34 @@ bool FlowSimulation::at_rest() const {
 
 void FlowSimulation::observe(const ColumnValue& column) {
   detector_.observe_number(at_rest() ? 0 : column.value, column.scale, step_);
+  detector_.compare_with_noise(largest_change_left_by_solves());
 }
 
 void FlowSimulation::start() {
   with_place([&] { report_ = start_flow(*flow_, settings_); },
              [&](const InputError& error) { return place_of(error, settings_); });
   find_speed_of_rounding();
-  // Where there is none from the start on, that is better known before the steps.
-  const auto& fields = settings_.output.fields;
-  if (std::ranges::find(fields, "streamfunction", &FieldDescription::name) != fields.end())
-    with_place([&] { snapshot()->field("streamfunction"); },
-               [&](const InputError&) { return settings_.output.fields_location; });
+  require_streamfunction();
+}
+
+/// Where there is none from the first moment on, that is better known before the steps.
+void FlowSimulation::require_streamfunction() const {
+  const auto require_if_among = [&](const std::vector<FieldDescription>& fields, const Location& location) {
+    if (std::ranges::find(fields, "streamfunction", &FieldDescription::name) == fields.end()) return;
+    with_place([&] { snapshot()->field("streamfunction"); }, [&](const InputError&) { return location; });
+  };
+  require_if_among(settings_.output.fields, settings_.output.fields_location);
+  for (const MonitorSettings& monitor : settings_.monitors) {
+    std::visit(
+        [&](const auto& what) {
+          if constexpr (requires { what.fields; }) require_if_among(what.fields, monitor.location);
+        },
+        monitor.what);
+  }
 }
 
 Checkpoint FlowSimulation::checkpoint() const {
-  Checkpoint checkpoint = make_checkpoint(model(), mesh(), flow_->state());
+  Checkpoint checkpoint = make_checkpoint(model(), computed_mesh(), flow_->state());
   checkpoint.numbers[last_step_name] = control_.last();
   for (const auto& [name, value] : detector_.state()) checkpoint.numbers[detector_prefix + name] = value;
   for (const auto& [name, value] : energy_detector_.state())
@@ -169,13 +181,17 @@ Checkpoint FlowSimulation::checkpoint() const {
 }
 
 std::vector<std::string> FlowSimulation::resume(const Checkpoint& checkpoint, const std::string& path) {
-  require_checkpoint_of(model(), mesh(), checkpoint, path);
+  require_checkpoint_of(model(), computed_mesh(), checkpoint, path);
   try {
     flow_->resume(state_in(checkpoint));
     if (checkpoint.texts.at(detected_name) == settings_.time.quantity)
       detector_.resume(with_prefix(checkpoint.numbers, detector_prefix));
     energy_detector_.resume(with_prefix(checkpoint.numbers, energy_detector_prefix));
-  } catch (const MeanFlowError& error) {  // which is the case's
+  } catch (const InputErrors&) {  // which has its place in the case
+    throw;
+  } catch (const MeanFlowError& error) {
+    throw InputErrors(place_of(error, settings_), error.what());
+  } catch (const NetFlowError& error) {
     throw InputErrors(place_of(error, settings_), error.what());
   } catch (const InputError& error) {
     throw InputError(fmt::format("{}: {}", path, error.what()));
@@ -206,6 +222,7 @@ std::vector<std::string> FlowSimulation::resume(const Checkpoint& checkpoint, co
     resumed(average.face_velocity, "face_velocity");
     if (average.has_pressure()) resumed(average.pressure, "pressure");
   }
+  require_streamfunction();
   return notes;
 }
 
@@ -282,10 +299,12 @@ void FlowSimulation::advance() {
     const Real change =
         maximum(executor, range, DistanceOnFace{now, std::as_const(*previous_velocity_).view()});
     detector_.observe(at_rest() ? 0 : change, maximum(executor, range, NormOnFace{now}), step_);
+    detector_.compare_with_noise(largest_change_left_by_solves());
   } else if (watches("kinetic_energy")) {
     observe({report_.kinetic_energy, report_.kinetic_energy});
   } else if (watched()) {
     energy_detector_.observe_number(at_rest() ? 0 : report_.kinetic_energy, report_.kinetic_energy, step_);
+    energy_detector_.compare_with_noise(largest_change_left_by_solves());
   }
 }
 
@@ -410,7 +429,8 @@ std::optional<std::string> FlowSimulation::warning_of_averages() {
 
 bool FlowSimulation::has_stagnated(int steps) const {
   const SteadyDetector& detector = deciding();
-  return !detector.steady() && detector.steps_without_fall() >= steps && changes_as_solves_leave();
+  return !detector.steady() && detector.steps_without_fall() >= steps &&
+         detector.steps_within_noise() >= steps;
 }
 
 std::string FlowSimulation::share_that_changes() const {

@@ -19,7 +19,8 @@ class FlowSimulation final : public Simulation {
   FlowSimulation(FlowCase settings, std::unique_ptr<IncompressibleFlow> flow);
 
   const std::string& model() const override { return flow_method_names[at(int(settings_.method))]; }
-  const Mesh& mesh() const override { return flow_->mesh().unfolded(); }
+  const Mesh& mesh() const override { return computed_mesh().unfolded(); }
+  const Mesh& computed_mesh() const override { return flow_->mesh(); }
   const CaseSettings& settings() const override { return settings_; }
   Real start_time() const override { return settings_.time.start; }
   std::optional<Real> end_time() const override;
@@ -64,6 +65,7 @@ class FlowSimulation final : public Simulation {
   /// Whether what moves is the rounding of forces that a pressure balances: it never stops changing.
   bool at_rest() const;
   void find_speed_of_rounding();
+  void require_streamfunction() const;
   /// The next step, chosen by `control`, `longest` [s] at most. One that follows the Courant number looks
   /// ahead at what boundaries will give: at four times until its end, so that what comes for less than a
   /// quarter of a step may pass unseen.
@@ -77,7 +79,7 @@ class FlowSimulation final : public Simulation {
   bool changes_as_solves_leave() const {
     return deciding().rate_of_scale() < largest_change_left_by_solves();
   }
-  /// The same, and has not become steadier for so many steps.
+  /// The same for so many steps, in which it has not become steadier.
   bool has_stagnated(int steps) const;
   /// How much what decides changes by, in words.
   std::string share_that_changes() const;

@@ -129,6 +129,8 @@ std::vector<std::string> HeatSimulation::resume(const Checkpoint& checkpoint, co
   require_checkpoint_of(model(), mesh_, checkpoint, path);
   try {
     heat_.resume(state_in(checkpoint));
+  } catch (const InputErrors&) {  // which has its place in the case
+    throw;
   } catch (const InputError& error) {
     throw InputError(fmt::format("{}: {}", path, error.what()));
   }

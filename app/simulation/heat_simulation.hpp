@@ -19,6 +19,7 @@ class HeatSimulation final : public Simulation {
 
   const std::string& model() const override;
   const Mesh& mesh() const override { return mesh_; }
+  const Mesh& computed_mesh() const override { return mesh_; }
   const CaseSettings& settings() const override { return settings_; }
   Real start_time() const override { return settings_.time.start; }
   std::optional<Real> end_time() const override;

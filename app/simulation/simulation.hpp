@@ -28,6 +28,8 @@ class Simulation {
   virtual const std::string& model() const = 0;  ///< [model] type
   /// The mesh that results are shown on, whose nodes have positions.
   virtual const Mesh& mesh() const = 0;
+  /// The one that is computed on, which periodic patches may have been joined in.
+  virtual const Mesh& computed_mesh() const = 0;
   virtual const CaseSettings& settings() const = 0;
   virtual Real start_time() const = 0;                 ///< [s]
   virtual std::optional<Real> end_time() const = 0;    ///< [s]; nothing where only the results decide
@@ -77,14 +79,14 @@ class Simulation {
 };
 
 /// Runs a simulation from its start, or the checkpoint that the options name, to its end, and writes all
-/// that the case asks for. `threads`: for the summary; `began`: when the program did, on the clock of
-/// Progress::wall_seconds(). Returns the exit status; throws what the simulation throws, with the results so
-/// far in place. On several ranks rank 0 tells and writes what is small, and what it throws on one of them
-/// alone must end the others.
+/// that the case asks for. `threads`: for the summary; `began`: the wall_seconds() from which its time
+/// counts. Returns the exit status; throws what the simulation throws, with the results so far in place. On
+/// several ranks rank 0 tells and writes what is small, and what it throws on one of them alone must end the
+/// others.
 int run_simulation(const RunOptions& options, Simulation& simulation, int threads,
                    double began = Progress::wall_seconds());
 
-/// A checkpoint of a model's run on a mesh, to which the model may add.
+/// A checkpoint of a model's run on a mesh (with periodic patches joined), to which the model may add.
 Checkpoint make_checkpoint(const std::string& model, const Mesh& mesh, RunState state);
 /// The reverse, what has been added included.
 RunState state_in(const Checkpoint& checkpoint);

@@ -80,7 +80,9 @@ StepControl::Step StepControl::next(Real now, Real courant_rate, Real longest) {
 }
 
 bool StepControl::at_end(Real now) const {
-  return !time_.steady && time_.end - now <= std::max(round_off * last_, rounding_of_times(time_.start, now));
+  // The last step may be an earlier run's, of another length.
+  const Real step = time_.courant ? last_ : std::min(last_, time_.step);
+  return !time_.steady && time_.end - now <= std::max(round_off * step, rounding_of_times(time_.start, now));
 }
 
 void SteadyDetector::observe(Real change, Real size, Real step) {
@@ -123,7 +125,9 @@ std::map<std::string, Real> SteadyDetector::state() const {
           {"previous", previous_},
           {"has_previous", has_previous_},
           {"lowest_rate", lowest_rate_},
-          {"steps_without_fall", steps_without_fall_}};
+          {"steps_without_fall", steps_without_fall_},
+          {"steps_within_noise", steps_within_noise_},
+          {"tolerance", tolerance_}};
 }
 
 void SteadyDetector::resume(const std::map<std::string, Real>& state) {
@@ -133,7 +137,8 @@ void SteadyDetector::resume(const std::map<std::string, Real>& state) {
     return found->second;
   };
   rate_ = number("rate");
-  const bool calm = rate_ < tolerance_;
+  // What was calm by a larger tolerance may not have been by this one.
+  const bool calm = rate_ < tolerance_ && !(state.contains("tolerance") && number("tolerance") > tolerance_);
   calm_steps_ = calm ? std::min(number("calm_steps"), calm_steps_wanted - 1) : 0;
   // A state without times has them from here on.
   const bool has_times = state.contains("time");
@@ -145,8 +150,11 @@ void SteadyDetector::resume(const std::map<std::string, Real>& state) {
   rate_of_scale_ = state.contains("rate_of_scale") ? number("rate_of_scale") : rate_;
   if (!state.contains("lowest_rate")) return;  // a state without them has them from here on
   lowest_rate_ = number("lowest_rate");
-  const Real steps = number("steps_without_fall");
-  steps_without_fall_ = steps < most_steps_without_fall ? steps : most_steps_without_fall - calm_steps_wanted;
+  const auto asked_anew = [](Real steps) {
+    return steps < most_steps_without_fall ? steps : most_steps_without_fall - calm_steps_wanted;
+  };
+  steps_without_fall_ = asked_anew(number("steps_without_fall"));
+  if (state.contains("steps_within_noise")) steps_within_noise_ = asked_anew(number("steps_within_noise"));
 }
 
 }  // namespace curlew

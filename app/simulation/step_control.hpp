@@ -92,7 +92,14 @@ class SteadyDetector {
   Real rate() const { return rate_; }
   /// The same relative to the quantity's scale: what solves and rounding leave shows in it.
   Real rate_of_scale() const { return rate_of_scale_; }
-  /// Steps since that was a tenth lower than ever before.
+  /// To be called after each observation: whether so large a rate_of_scale() may be what solves leave.
+  void compare_with_noise(Real largest_rate) {
+    steps_within_noise_ = rate_of_scale_ < largest_rate ? steps_within_noise_ + 1 : 0;
+  }
+  /// Steps in a row, up to the last one, for which it may be so: a number that swings changes little where it
+  /// turns, and much in between.
+  int steps_within_noise() const { return static_cast<int>(steps_within_noise_); }
+  /// Steps since rate_of_scale() was a tenth lower than ever before.
   int steps_without_fall() const { return static_cast<int>(steps_without_fall_); }
   /// After so many of them it is not likely to fall any more.
   static constexpr int most_steps_without_fall = 1000;
@@ -113,7 +120,7 @@ class SteadyDetector {
   Real time_ = 0, calm_time_ = 0;                             // [s]
   Real previous_ = 0, has_previous_ = 0;                      // of a quantity that is one number
   Real lowest_rate_ = std::numeric_limits<Real>::infinity();  // [1/s]
-  Real steps_without_fall_ = 0;
+  Real steps_without_fall_ = 0, steps_within_noise_ = 0;
 };
 
 }  // namespace curlew

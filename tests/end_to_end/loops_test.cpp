@@ -115,6 +115,21 @@ interval = 0.1
   EXPECT_EQ(again.status, 2);
   EXPECT_THAT(again.error,
               testing::HasSubstr("case.toml:23: the field 'streamfunction' has no single value"));
+  // By a monitor: at a restart what is there of the earlier run stays, in a step the monitor is named.
+  const auto by_monitor = [&](std::vector<std::string> more) {
+    std::vector<std::string> all =
+        arguments("--set", "monitor.p={type=\"extrema\",fields=[\"streamfunction\"]}");
+    all.insert(all.end(), {"--set", "output.fields=[\"velocity\"]"});
+    all.insert(all.end(), more.begin(), more.end());
+    const Outcome outcome = run_curlew(folder.path(), all);
+    EXPECT_EQ(outcome.status, 2);
+    EXPECT_THAT(outcome.error,
+                testing::StartsWith("error: command line: the field 'streamfunction' has no single value"));
+  };
+  by_monitor({"--restart", "ended"});
+  EXPECT_THAT(read_text(folder / "ended/summary.json"), testing::HasSubstr("\"done\""));
+  by_monitor({});
+  EXPECT_THAT(read_text(folder / "ended/summary.json"), testing::HasSubstr("\"failed\""));
 }
 
 class Loops : public testing::TestWithParam<Domain> {};

@@ -72,6 +72,12 @@ TEST(Expression, FollowsThePrecedenceOfMathematics) {
   EXPECT_EQ(value_at(Expression("x == 1 || y != 2 ? 10 : 20"), {0.5, 2, 0}), 20);
 }
 
+TEST(Expression, OfWhichAPartIsNotANumberIsNotOne) {
+  for (const char* text :
+       {"min(300, sqrt(x))", "min(sqrt(x), 300)", "max(300, sqrt(x), 2)", "max(sqrt(x), 300)"})
+    EXPECT_THROW(value_at(Expression(text), {-1, 0, 0}), InputError) << text;
+}
+
 TEST(Expression, KnowsWhatItDependsOn) {
   const auto depends = [](const Expression& e) {
     return std::pair(e.depends_on_space(), e.depends_on_time());

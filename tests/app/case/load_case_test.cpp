@@ -133,6 +133,27 @@ partner = "top"
   EXPECT_THAT(errors_with({}), ElementsAre(AllOf(HasSubstr("case.toml:15: "), HasSubstr("bottom"))));
 }
 
+TEST_F(LoadCase, faces_have_the_same_numbers_however_periodic_patches_are_named) {
+  const auto faces_with = [&](const std::string& pairs) {
+    write_text(folder / "case.toml", flow_case + pairs);
+    const LoadedCase loaded = load_case(folder / "case.toml", {});
+    const Topology& topology = loaded.mesh->topology();
+    EXPECT_EQ(topology.periodic_faces().size(), 4);
+    std::vector<std::pair<Index, Vector3>> faces;
+    for (const Id<Face> f : topology.faces())
+      faces.emplace_back(topology.cells_of_face()[f][0].id.value(),
+                         loaded.mesh->geometry().face_areas()[at(f.value())]);
+    return faces;
+  };
+  const auto pair = [](const std::string& first, const std::string& second) {
+    return "[boundary." + first + "]\ntype = \"periodic\"\npartner = \"" + second + "\"\n";
+  };
+  const auto expected = faces_with(pair("left", "right") + pair("bottom", "top"));
+  EXPECT_EQ(faces_with(pair("bottom", "top") + pair("left", "right")), expected);
+  EXPECT_EQ(faces_with(pair("right", "left") + pair("bottom", "top")), expected);
+  EXPECT_EQ(faces_with(pair("top", "bottom") + pair("right", "left")), expected);
+}
+
 TEST_F(LoadCase, a_mean_flow_goes_from_one_outlet_to_another) {
   write_text(folder / "case.toml", std::string(flow_case) + R"([boundary.left]
 type = "outlet"

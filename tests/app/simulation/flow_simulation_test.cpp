@@ -6,6 +6,7 @@
 namespace curlew::test {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 
 TEST_F(FlowRun, pressure_is_in_pascal_and_linear_at_points) {
@@ -130,6 +131,32 @@ TEST_F(FlowRun, refuses_what_is_no_checkpoint_of_it) {
   EXPECT_THAT(message_of<InputError>([&] { run->resume(checkpoint, "a.h5"); }),
               HasSubstr("a.h5: the model of the checkpoint is heat-diffusion, and that of the case "
                         "classical-fractional-step; give a checkpoint of the case's model"));
+}
+
+TEST_F(FlowRun, refuses_a_checkpoint_whose_faces_have_other_numbers) {
+  const auto earlier = simulation();
+  earlier->start();
+  const Checkpoint checkpoint = kept(earlier->checkpoint());
+  RawMesh raw = make_box(CellType::Quadrilateral, {2, 2, 1});
+  std::ranges::reverse(raw.patch_names);
+  for (Index& patch : raw.boundary_patch) patch = static_cast<Index>(raw.patch_names.size()) - 1 - patch;
+  const Mesh other(raw);
+  FlowSimulation run(settings, std::make_unique<KnownFlow>(other, settings.flow, speed));
+  EXPECT_THAT(message_of<InputError>([&] { run.resume(checkpoint, "a.h5"); }),
+              AllOf(HasSubstr("a.h5: "), HasSubstr("physical groups in another order")));
+}
+
+TEST_F(FlowRun, what_is_wrong_with_the_case_at_a_restart_has_its_place_there) {
+  const auto earlier = simulation();
+  earlier->start();
+  const Checkpoint checkpoint = kept(earlier->checkpoint());
+  settings.location = {"case.toml", 1};
+  speed = [](Real) -> Real { throw InputErrors(Location{"case.toml", 7}, "no value"); };
+  EXPECT_EQ(message_of<InputError>([&] { simulation()->resume(checkpoint, "a.h5"); }),
+            "case.toml:7: no value");
+  speed = [](Real) -> Real { throw NetFlowError("too much enters", "left"); };
+  EXPECT_EQ(message_of<InputError>([&] { simulation()->resume(checkpoint, "a.h5"); }),
+            "case.toml:1: too much enters");
 }
 
 TEST_F(FlowRun, starts_from_the_fluxes_of_an_earlier_run) {

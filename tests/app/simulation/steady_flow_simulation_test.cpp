@@ -126,6 +126,19 @@ TEST_F(SteadyFlowRun, warns_once_where_what_its_solves_leave_keeps_it_from_being
       << "it is too much for solves";
 }
 
+TEST_F(SteadyFlowRun, goes_on_where_the_flow_swings_and_changes_little_where_it_turns) {
+  take_short_steps_until_steady(4000);
+  const Real period = 1500 * settings.time.step;
+  speed = [=](Real time) { return 1 + 0.1 * std::sin(2 * std::numbers::pi * time / period); };
+  const auto run = simulation();
+  run->start();
+  while (!run->finished()) {
+    run->advance();
+    EXPECT_THAT(run->warnings(), testing::IsEmpty()) << run->steps();
+  }
+  EXPECT_EQ(run->steps(), 4000);
+}
+
 TEST_F(SteadyFlowRun, ends_where_it_becomes_no_steadier_after_a_restart_in_the_same_step) {
   take_short_steps_until_steady(2000);
   speed = [](Real time) { return 1 + 1e-7 * std::cos(100 * std::numbers::pi * time); };

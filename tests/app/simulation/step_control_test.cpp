@@ -188,6 +188,16 @@ TEST(StepControl, goes_on_as_if_there_had_been_no_restart) {
   }
 }
 
+TEST(StepControl, an_end_that_is_near_by_the_steps_of_an_earlier_run_is_not_there) {
+  StepControl control(fixed(1 + 5e-5, 1e-5));
+  control.resume(0.1);
+  EXPECT_FALSE(control.at_end(1));
+  Real now = 1;
+  int steps = 0;
+  for (; !control.at_end(now) && steps < 10; ++steps) now = control.next(now, 1).end;
+  EXPECT_EQ(steps, 5);
+}
+
 TEST(StepControl, a_steady_run_has_no_end) {
   FlowTimeSettings time = fixed(0, 0.5);
   time.steady = true;
@@ -251,6 +261,22 @@ TEST(SteadyDetector, a_swing_is_not_steady_where_it_turns) {
   EXPECT_GT(longest, 40);
 }
 
+TEST(SteadyDetector, a_swing_is_not_what_solves_leave_where_it_turns) {
+  SteadyDetector swing(1e-9), noise(1e-9);
+  int most = 0;
+  for (int step = 0; step < 4000; ++step) {
+    swing.observe_number(std::sin(2 * std::numbers::pi * step / 1500), 1, 1);
+    swing.compare_with_noise(1e-4);
+    most = std::max(most, swing.steps_within_noise());
+    noise.observe_number(1e-5 * (step % 3), 1, 1);
+    noise.compare_with_noise(1e-4);
+  }
+  EXPECT_GE(swing.steps_without_fall(), 1000);
+  EXPECT_GE(most, 5);
+  EXPECT_LE(most, 20);
+  EXPECT_GE(noise.steps_within_noise(), 3990);
+}
+
 TEST(SteadyDetector, what_is_nothing_and_stays_nothing_is_steady) {
   SteadyDetector detector(1e-3);
   observe_number(detector, 0, 0.1);
@@ -290,9 +316,12 @@ TEST(SteadyDetector, a_restart_asks_anew_whether_it_is_steady) {
   disturbed.observe(1, 1, 1);  // of a lid that is faster since
   for (int step = 0; step < 9; ++step) disturbed.observe(5e-4, 1, 1);
   EXPECT_FALSE(disturbed.steady());
+  before.observe(5e-5, 1, 1);
   stricter.resume(before.state());
   for (int step = 0; step < 9; ++step) stricter.observe(5e-5, 1, 1);
   EXPECT_FALSE(stricter.steady());
+  stricter.observe(5e-5, 1, 1);
+  EXPECT_TRUE(stricter.steady());
 }
 
 TEST(SteadyDetector, counts_time_from_a_restart_on_where_the_state_has_none) {
