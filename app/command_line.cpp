@@ -71,7 +71,10 @@ void add_case(CLI::App& command, std::filesystem::path& case_file, std::vector<s
 }
 
 void add_mesh(CLI::App& command, MeshSettings& mesh, const char* name) {
-  command.add_option(name, mesh.file, "Mesh or geometry: .msh, .geo, .step and others that Gmsh reads, or Curlew's own .h5")->required();
+  command
+      .add_option(name, mesh.file,
+                  "Mesh or geometry: .msh, .geo, .step and others that Gmsh reads, or Curlew's own .h5")
+      ->required();
   command.add_option("--scale", mesh.scale, "Length multiplier")->check(positive)->capture_default_str();
   command.add_option("--size", mesh.size, "Target size of cells of a geometry meshed on the fly [m]")
       ->check(positive);
