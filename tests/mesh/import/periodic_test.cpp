@@ -225,6 +225,18 @@ TEST_P(OnPeriodicBox, betti_numbers_are_those_of_the_torus) {
 INSTANTIATE_TEST_SUITE_P(Boxes, OnPeriodicBox, testing::ValuesIn(periodic_boxes()),
                          [](const auto& test) { return test.param.name; });
 
+TEST(Periodic, faces_with_a_side_that_is_shorter_than_the_tolerance_are_joined) {
+  // A side as long as half of what two places may differ by to count as one.
+  RawMesh raw = make_box(CellType::Hexahedron, {3, 1, 1});
+  for (Vector3& x : raw.nodes)
+    if (x.y == 0 && x.z == 1) x.y = 1 - 5e-5;
+  const Mesh mesh(raw);
+  const PeriodicMesh periodic = make_periodic(mesh, std::vector<PeriodicPair>{{"left", "right"}});
+  expect_sound(mesh, periodic);
+  EXPECT_EQ(periodic.mesh.topology().periodic_faces().size(), 1);
+  EXPECT_EQ(periodic.mesh.topology().nodes().size(), 12);
+}
+
 TEST(Periodic, betti_numbers_count_holes_and_voids_of_a_torus) {
   // One cell missing: the torus's cells then have a boundary, and nothing else has changed.
   for (const CellType type : {CellType::Quadrilateral, CellType::Hexahedron}) {
