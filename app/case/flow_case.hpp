@@ -83,16 +83,6 @@ std::optional<NamedReference> watched_column(const FlowTimeSettings& time);
 /// What the tolerances of a flow's solves alone leave of change per time, relative to its size, in steps of
 /// that length [1/s]: it does not become steadier.
 Real change_left_by_solves(const FlowCase& flow_case, Real step);
-/// A sentence on a steady run whose steps are too short for its tolerances; empty: nothing to be said.
-std::string doubt_about_steadiness(const FlowCase& flow_case);
-
-/// A sentence for each curved patch of type "symmetry", which is frictionless on planes alone. By all ranks
-/// together.
-std::vector<std::string> doubts_about_symmetry(const FlowCase& flow_case, const Mesh& mesh);
-
-/// A sentence for each wall with a velocity that points across it at the start or after the first step: fluid
-/// passes through. Walls that turn are none of these, as they may be of any shape. By all ranks together.
-std::vector<std::string> doubts_about_walls(const FlowCase& flow_case, const Mesh& mesh);
 
 /// Where a case asks for what its flow finds wrong: what the mean flow or the first inlet is to be, or
 /// nothing in particular.

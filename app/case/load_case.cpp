@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <iterator>
 
+#include "app/case/flow_doubts.hpp"
 #include "app/command_line.hpp"
 #include "app/failure.hpp"
 #include "app/files/mesh_file.hpp"

@@ -9,6 +9,7 @@
 #include <memory>
 #include <utility>
 
+#include "app/case/flow_doubts.hpp"
 #include "mesh/box.hpp"
 #include "tests/app/output_directory.hpp"
 

@@ -3,6 +3,7 @@
 #include <limits>
 #include <numbers>
 
+#include "app/case/flow_doubts.hpp"
 #include "tests/app/simulation/flow_run.hpp"
 
 namespace curlew::test {

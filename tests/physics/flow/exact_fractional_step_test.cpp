@@ -48,12 +48,6 @@ Real distance(const std::vector<Real>& a, const std::vector<Real>& b) {
   return std::sqrt(sum / size);
 }
 
-Real largest(const std::vector<Real>& values) {
-  Real size = 0;
-  for (const Real value : values) size = std::max(size, std::abs(value));
-  return size;
-}
-
 /// Takes steps until the fluxes stay; the classical method's pressure takes its time where steps are viscous.
 void advance_until_steady(IncompressibleFlow& flow, Real step) {
   std::vector<Real> flux, earlier;

@@ -3,9 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "mesh/mesh.hpp"
@@ -55,6 +57,25 @@ inline Range<Face> faces_of_patch(const Mesh& mesh, const std::string& patch) {
 
 inline VectorFunctionPointer uniform_vector(Vector3 value) {
   return steady_vector([value](Vector3) { return value; });
+}
+
+/// What the classical method has, by short names.
+inline const std::vector<std::pair<const char*, FlowScheme>>& classical_schemes() {
+  static const std::vector<std::pair<const char*, FlowScheme>> all{
+      {"sbdf2", FlowScheme::Sbdf2},   {"cnab2", FlowScheme::CrankNicolsonAb2},
+      {"euler", FlowScheme::Euler},   {"ssprk2", FlowScheme::SspRk2},
+      {"ssprk3", FlowScheme::SspRk3}, {"ssprk4", FlowScheme::SspRk4}};
+  return all;
+}
+
+inline Real largest(const std::vector<Real>& values) {
+  Real size = 0;
+  for (const Real value : values) size = std::max(size, std::abs(value));
+  return size;
+}
+inline std::vector<Real> difference(std::vector<Real> a, const std::vector<Real>& b) {
+  for (std::size_t k = 0; k < a.size(); ++k) a[k] -= b[k];
+  return a;
 }
 
 inline bool has_planar_faces(const Mesh& mesh) {

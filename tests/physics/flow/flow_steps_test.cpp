@@ -26,120 +26,6 @@ using testing::HasSubstr;
 
 using std::numbers::pi;
 
-const std::vector<std::pair<const char*, FlowScheme>>& schemes() {
-  static const std::vector<std::pair<const char*, FlowScheme>> all{
-      {"sbdf2", FlowScheme::Sbdf2},   {"cnab2", FlowScheme::CrankNicolsonAb2},
-      {"euler", FlowScheme::Euler},   {"ssprk2", FlowScheme::SspRk2},
-      {"ssprk3", FlowScheme::SspRk3}, {"ssprk4", FlowScheme::SspRk4}};
-  return all;
-}
-
-Real largest(const std::vector<Real>& values) {
-  Real size = 0;
-  for (const Real value : values) size = std::max(size, std::abs(value));
-  return size;
-}
-std::vector<Real> difference(std::vector<Real> a, const std::vector<Real>& b) {
-  for (std::size_t k = 0; k < a.size(); ++k) a[k] -= b[k];
-  return a;
-}
-
-class StepOnShelf : public testing::TestWithParam<ShelfMesh> {
- protected:
-  const Mesh mesh_{GetParam().raw};
-  const bool plane_ = mesh_.topology().dimension() == 2;
-  const bool sheared_ = GetParam().name.find("sliver") != std::string::npos;
-  bool has_sides() const { return mesh_.topology().patches().size() >= 4; }
-
-  /// Takes ten steps of every scheme and expects the uniform stream to stay.
-  void expect_uniform(FlowSettings settings, Vector3 stream) const {
-    settings.viscosity = 1e-3;
-    settings.momentum.relative_tolerance = settings.pressure.relative_tolerance = 1e-12;
-    std::vector<Real> exact;
-    Real area = 0;
-    for (const Vector3 s : mesh_.geometry().face_areas().host()) {
-      exact.push_back(dot(stream, s));
-      area = std::max(area, norm(s));
-    }
-    for (const auto& [name, scheme] : schemes()) {
-      if (sheared_ && !plane_ && (scheme == FlowScheme::SspRk2 || scheme == FlowScheme::SspRk4)) continue;
-      settings.scheme = scheme;
-      ClassicalFractionalStep flow(Executor::serial(), mesh_, settings);
-      flow.start(*uniform_vector(stream), 0);
-      const Real step = 0.1 / flow.courant_rate();
-      for (int k = 0; k < 10; ++k) flow.advance(step);
-      EXPECT_LE(largest(difference(flow.flux().to_host(), exact)), 1e-12 * norm(stream) * area) << name;
-      Real worst = 0;
-      for (const Vector3 v : flow.face_velocity().to_host()) worst = std::max(worst, norm(v - stream));
-      EXPECT_LE(worst, 1e-11 * norm(stream)) << name;
-      EXPECT_LE(largest(flow.pressure().to_host()), 1e-9 * dot(stream, stream)) << name;
-    }
-  }
-};
-
-TEST_P(StepOnShelf, a_uniform_stream_through_a_given_boundary_stays_uniform) {
-  if (!has_planar_faces(mesh_)) return;
-  const Vector3 stream{1, -0.5, plane_ ? 0 : 0.7};
-  for (const ConvectionScheme convection : {ConvectionScheme::Central, ConvectionScheme::LinearUpwind}) {
-    FlowSettings settings = settings_with(mesh_, Inlet{uniform_vector(stream), {}});
-    settings.convection = convection;
-    expect_uniform(settings, stream);
-  }
-}
-
-TEST_P(StepOnShelf, a_uniform_stream_stays_uniform_from_inlet_to_outlet_along_symmetry_and_moving_walls) {
-  if (!has_planar_faces(mesh_) || !has_sides()) return;
-  const Vector3 stream{2, 0, sheared_ && !plane_ ? 1. : 0};
-  FlowSettings settings = settings_with(mesh_, Symmetry{});
-  boundary_of(settings, mesh_, "left") = Inlet{uniform_vector(stream), {}};
-  boundary_of(settings, mesh_, "right") = Outlet{};
-  boundary_of(settings, mesh_, "top") = Wall{uniform_vector(stream), {}};
-  if (!plane_) boundary_of(settings, mesh_, "front") = Wall{uniform_vector(stream), {}};
-  expect_uniform(settings, stream);
-}
-
-TEST_P(StepOnShelf, a_fluid_under_its_weight_stays_at_rest) {
-  if (!has_planar_faces(mesh_)) return;
-  const Vector3 gravity{1, -9, plane_ ? 0 : 3.};
-  Real area = 0;
-  for (const Vector3 s : mesh_.geometry().face_areas().host()) area = std::max(area, norm(s));
-  for (const bool open : {false, true}) {
-    FlowSettings settings = settings_with(mesh_, Wall{});
-    settings.viscosity = 1e-3;
-    settings.density = 3;
-    settings.momentum.relative_tolerance = settings.pressure.relative_tolerance = 1e-8;
-    settings.body_force = uniform_vector(gravity);
-    if (open) settings.boundaries[0] = Outlet{analytic([=](Vector3 x, Real) { return 3 * dot(gravity, x); })};
-    Real offset = 0, volume = 0;
-    for (std::size_t c = 0; c < at(mesh_.topology().cells().size()) && !open; ++c) {
-      const Real v = mesh_.geometry().cell_volumes()[c];
-      offset += v * dot(gravity, mesh_.geometry().cell_centroids()[c]);
-      volume += v;
-    }
-    for (const auto& [name, scheme] : schemes()) {
-      // They solve for pressures many times, which takes long on slivers.
-      if (sheared_ && !plane_ && scheme != FlowScheme::Sbdf2 && scheme != FlowScheme::SspRk3) continue;
-      settings.scheme = scheme;
-      ClassicalFractionalStep flow(Executor::serial(), mesh_, settings);
-      flow.start(*uniform_vector({}), 0);
-      for (int k = 0; k < (sheared_ ? 2 : 4); ++k) {
-        flow.advance(1e-3);
-        EXPECT_LE(largest(flow.flux().to_host()), 1e-13 * norm(gravity) * area) << name << " step " << k;
-      }
-      const std::vector<Real> p = flow.pressure().to_host();
-      Real worst = 0;
-      for (std::size_t c = 0; c < p.size(); ++c) {
-        const Real hydrostatic = dot(gravity, mesh_.geometry().cell_centroids()[c]);
-        worst = std::max(worst, std::abs(p[c] - hydrostatic + (open ? 0 : offset / volume)));
-      }
-      EXPECT_LE(worst, 1e-8) << name << (open ? " open" : " closed");
-    }
-  }
-}
-
-INSTANTIATE_TEST_SUITE_P(Shelf, StepOnShelf, testing::ValuesIn(shelf()),
-                         [](const auto& test) { return test.param.name; });
-
 /// A box with everything that changes in time: an inlet, an outlet's pressure, a lid, a force.
 class DrivenBox : public testing::Test {
  protected:
@@ -236,7 +122,7 @@ TEST_F(DrivenBox, every_scheme_converges_to_the_same_flow_at_its_order_in_time) 
 }
 
 TEST_F(DrivenBox, a_resumed_run_goes_on_to_the_same_bits) {
-  for (const auto& [name, scheme] : schemes()) {
+  for (const auto& [name, scheme] : classical_schemes()) {
     for (FlowSettings with : variants(scheme)) {
       with.momentum.relative_tolerance = with.pressure.relative_tolerance = 1e-7;
       ClassicalFractionalStep whole(Executor::serial(), mesh_, with);
@@ -310,7 +196,7 @@ TEST_F(DrivenBox, guesses_from_earlier_steps_keep_to_what_is_free) {
 }
 
 TEST_F(DrivenBox, a_run_asked_for_its_forces_goes_on_as_one_that_was_not) {
-  for (const auto& [name, scheme] : schemes()) {
+  for (const auto& [name, scheme] : classical_schemes()) {
     ClassicalFractionalStep watched(Executor::serial(), mesh_, settings(scheme)),
         alone(Executor::serial(), mesh_, settings(scheme));
     for (ClassicalFractionalStep* flow : {&watched, &alone}) {
@@ -345,7 +231,7 @@ TEST_F(DrivenBox, resuming_on_another_mesh_or_from_half_a_state_is_an_error) {
 }
 
 TEST_F(DrivenBox, takes_the_same_bits_in_the_memory_of_a_device) {
-  for (const auto& [name, scheme] : schemes()) {
+  for (const auto& [name, scheme] : classical_schemes()) {
     for (FlowSettings with : variants(scheme)) {
       with.momentum.relative_tolerance = with.pressure.relative_tolerance = 1e-4;
       const auto result = [&](const Executor& executor) {
@@ -391,7 +277,7 @@ TEST(FlowStep, an_inlet_that_opens_at_the_start_is_one_that_opens_later) {
   FlowSettings settings = settings_with(mesh, Wall{});
   settings.viscosity = 0.01;
   boundary_of(settings, mesh, "right") = Outlet{};
-  for (const auto& [name, scheme] : schemes()) {
+  for (const auto& [name, scheme] : classical_schemes()) {
     settings.scheme = scheme;
     const auto energy_after_opening = [&](Real opening, Real duration) {
       boundary_of(settings, mesh, "left") =
@@ -493,7 +379,7 @@ TEST(FlowStep, boundaries_do_in_it_what_they_do_until_its_end) {
   const Mesh mesh(make_box(CellType::Triangle, {4, 4, 0}));
   const Real start = 0.6000000000000001, end = 0.7;  // where start + 0.1 is later
   ASSERT_GT(start + 0.1, end);
-  for (const auto& [name, scheme] : schemes()) {
+  for (const auto& [name, scheme] : classical_schemes()) {
     SCOPED_TRACE(name);
     Real latest = 0;
     FlowSettings settings = settings_with(mesh, Wall{});
@@ -514,7 +400,7 @@ TEST(FlowStep, boundaries_do_in_it_what_they_do_until_its_end) {
 }
 
 TEST_F(DrivenBox, a_step_that_fails_names_the_place_and_leaves_the_last_good_state) {
-  for (const auto& [name, scheme] : schemes()) {
+  for (const auto& [name, scheme] : classical_schemes()) {
     FlowSettings with = settings(scheme);
     const VectorFunctionPointer smooth = with.body_force;
     // From t = 0.08 on a force that is not a number in one corner.
@@ -572,7 +458,7 @@ TEST(FlowStep, that_fails_changes_nothing_that_is_told) {
   settings.viscosity = 0.05;
   settings.mean_flow = MeanFlow{{1, 0, 0}, 1};
   enum class Cause { Flow, Force, Wall };
-  for (const auto& [name, scheme] : schemes()) {
+  for (const auto& [name, scheme] : classical_schemes()) {
     settings.scheme = scheme;
     for (const Cause cause : {Cause::Flow, Cause::Force, Cause::Wall}) {
       for (const int steps : {0, 2}) {
