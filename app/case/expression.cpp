@@ -22,11 +22,11 @@ namespace curlew {
 namespace {
 
 /// Not a number where one of the values is none.
-double smallest(const double* values, int count) {
+double minimum_of(const double* values, int count) {
   return std::accumulate(values + 1, values + count, values[0],
                          [](double a, double b) { return a < b || std::isnan(a) ? a : b; });
 }
-double largest(const double* values, int count) {
+double maximum_of(const double* values, int count) {
   return std::accumulate(values + 1, values + count, values[0],
                          [](double a, double b) { return a > b || std::isnan(a) ? a : b; });
 }
@@ -73,8 +73,8 @@ void define_names(mu::Parser& parser) {
       "erf", +[](double v) { return std::erf(v); });
   parser.DefineFun(
       "erfc", +[](double v) { return std::erfc(v); });
-  parser.DefineFun("min", smallest);
-  parser.DefineFun("max", largest);
+  parser.DefineFun("min", minimum_of);
+  parser.DefineFun("max", maximum_of);
 }
 
 std::vector<std::string> known_names(const mu::Parser& parser, Variables variables) {
@@ -123,7 +123,7 @@ class CompiledExpression {
 };
 
 /// To be told to the user who wrote it.
-std::string quoted(const std::string& text) {
+std::string shown(const std::string& text) {
   return in_quotes(text, 200);
 }
 
@@ -165,7 +165,7 @@ Expression::Expression(const std::string& text, Location location, Variables var
   program.text = text;
   program.location = std::move(location);
   if (has_assignment(text)) {
-    program.fail(fmt::format("the expression {} has an assignment \"=\"; write == to compare", quoted(text)));
+    program.fail(fmt::format("the expression {} has an assignment \"=\"; write == to compare", shown(text)));
   }
   try {
     program.give_back(std::make_unique<CompiledExpression>(text));
@@ -173,7 +173,7 @@ Expression::Expression(const std::string& text, Location location, Variables var
     parser.Eval();
     if (parser.GetNumResults() != 1) {
       program.fail(fmt::format("the expression {} has {} values; one is needed (decimals take a point)",
-                               quoted(text), parser.GetNumResults()));
+                               shown(text), parser.GetNumResults()));
     }
     for (const auto& [name, address] : parser.GetUsedVar()) {
       (name == "t" ? depends_on_time_ : depends_on_space_) = true;
@@ -200,12 +200,12 @@ Expression::Expression(const std::string& text, Location location, Variables var
       hint = known.GetFunDef().contains(name) ? "; a function takes its arguments in parentheses"
                                               : suggestion(name, known_names(known, variables), "names");
     }
-    program.fail(fmt::format("bad expression {}{}: {}{}", quoted(text),
+    program.fail(fmt::format("bad expression {}{}: {}{}", shown(text),
                              inside ? fmt::format(", character {}", character) : "", shortened(problem, 200),
                              hint));
   }
   if (!std::isfinite(constant_)) {
-    program.fail(fmt::format("the expression {} is {}; a finite number is needed", quoted(text), constant_));
+    program.fail(fmt::format("the expression {} is {}; a finite number is needed", shown(text), constant_));
   }
   program_.reset();
 }
@@ -238,7 +238,7 @@ void Expression::evaluate(std::span<const Vector3> points, Real time, std::span<
     const Vector3 x = points[first_bad];
     program_->fail(
         fmt::format("the expression {} is {} at x = {}, y = {}, z = {}, t = {}; a finite number is needed",
-                    quoted(program_->text), values[first_bad], x.x, x.y, x.z, time));
+                    shown(program_->text), values[first_bad], x.x, x.y, x.z, time));
   }
   if (different < points.size()) std::fill(values.begin(), values.end(), values[0]);
 }

@@ -27,8 +27,8 @@ namespace curlew {
 
 namespace {
 
-constexpr std::size_t number = sizeof(Real), vector = sizeof(Vector3), tensor = sizeof(Tensor3);
-constexpr std::size_t rounded_number = sizeof(float), rounded_vector = sizeof(Vector4<float>);
+constexpr std::size_t scalar = sizeof(Real), vector = sizeof(Vector3), tensor = sizeof(Tensor3);
+constexpr std::size_t rounded_scalar = sizeof(float), rounded_vector = sizeof(Vector4<float>);
 
 std::size_t count(const auto& range) {
   return at(range.size());
@@ -59,15 +59,15 @@ std::size_t bytes_of_matrix(const IncidenceTable<E, E>& table, std::size_t of_en
 /// emulated GPU runs on 5,832 hexahedra took 0.96 to 1.00 of what is estimated so). `of_unknown`: bytes of
 /// its fields.
 std::size_t bytes_of_multigrid(std::size_t unknowns, std::size_t entries, MemorySpace space,
-                               std::size_t of_unknown = 4 * rounded_number) {
+                               std::size_t of_unknown = 4 * rounded_scalar) {
   const std::size_t halves = space == MemorySpace::Cuda ? 3 : 2;
   const std::size_t of_levels = (entries + 2 * halves * unknowns) * (sizeof(Index) + sizeof(BFloat16)),
-                    of_transfers = 3 * halves * unknowns * (sizeof(Index) + rounded_number);
-  const std::size_t fields = unknowns * 6 / 5 * (of_unknown + rounded_number + 3 * sizeof(Index));
+                    of_transfers = 3 * halves * unknowns * (sizeof(Index) + rounded_scalar);
+  const std::size_t fields = unknowns * 6 / 5 * (of_unknown + rounded_scalar + 3 * sizeof(Index));
   // A dense inverse: of the coarsest levels that were seen half of what the largest one takes is enough.
   const std::size_t coarsest = std::min<std::size_t>(unknowns, 128),
-                    of_inverse = coarsest * coarsest / 2 * rounded_number;
-  return of_levels + of_transfers + fields + of_inverse + unknowns * number;
+                    of_inverse = coarsest * coarsest / 2 * rounded_scalar;
+  return of_levels + of_transfers + fields + of_inverse + unknowns * scalar;
 }
 
 /// Entries of matrices between nodes.
@@ -77,15 +77,15 @@ std::size_t node_pairs(const Topology& topology, MemorySpace space) {
 
 std::size_t bytes_of(const HeatCase& settings, const Mesh& mesh, MemorySpace space) {
   const NodeGraph graph(mesh.topology());
-  std::size_t tables = bytes_of_matrix(graph.neighbours_of_node(), number, space);
+  std::size_t tables = bytes_of_matrix(graph.neighbours_of_node(), scalar, space);
   if (settings.solver.preconditioner == Preconditioning::Multigrid) {
     tables +=
         bytes_of_multigrid(count(mesh.topology().nodes()), graph.neighbours_of_node().places(space), space);
   }
   // The model's fields, those of conjugate gradients and of their preconditioner; a mark per node.
-  std::size_t per_node = (13 + 5 + 1) * number + 1;
-  if (!settings.time.steady) per_node += history * rounded_number;
-  const std::size_t patches = count(mesh.topology().boundary_faces()) * 2 * number;
+  std::size_t per_node = (13 + 5 + 1) * scalar + 1;
+  if (!settings.time.steady) per_node += history * rounded_scalar;
+  const std::size_t patches = count(mesh.topology().boundary_faces()) * 2 * scalar;
   return tables + patches + count(mesh.topology().nodes()) * per_node;
 }
 
@@ -112,85 +112,85 @@ std::size_t bytes_of(const FlowCase& settings, const Mesh& mesh, MemorySpace spa
   const std::size_t averages = averages_of(settings);
 
   std::size_t tables = t.faces_of_cell().bytes() + t.cells_of_face().bytes();
-  tables += t.faces_of_cell().bytes() + t.faces_of_cell().entries() * number;  // the pressure's matrix
+  tables += t.faces_of_cell().bytes() + t.faces_of_cell().entries() * scalar;  // the pressure's matrix
   const FaceStencil stencil(t, GradientJumps(mesh));                           // momentum's two matrices
-  tables += bytes_of_matrix(stencil.faces_of_face(), 2 * (number + rounded_number), space);
+  tables += bytes_of_matrix(stencil.faces_of_face(), 2 * (scalar + rounded_scalar), space);
   const bool inverts =
       settings.flow.momentum_preconditioning != Preconditioning::None && has_only_simplices(mesh);
-  if (inverts) tables += count(t.faces()) * 2 * at(t.dimension() + 1) * (sizeof(Index) + rounded_number);
+  if (inverts) tables += count(t.faces()) * 2 * at(t.dimension() + 1) * (sizeof(Index) + rounded_scalar);
   if (settings.flow.pressure_preconditioning == Preconditioning::Multigrid) {
     tables += bytes_of_multigrid(count(t.cells()), t.faces_of_cell().entries(), space);
   }
   const bool reaches_far = expects_correction_between_nodes(settings, mesh);
   if (reaches_far && !exact) {
     tables += bytes_of_multigrid(count(t.nodes()), node_pairs(t, space), space, 5 * rounded_vector);
-    tables += count(t.nodes()) * 2 * rounded_vector + count(t.faces()) * rounded_number;
+    tables += count(t.nodes()) * 2 * rounded_vector + count(t.faces()) * rounded_scalar;
     tables += 2 * t.nodes_of_face().bytes();
-    tables += 126 * 126 * rounded_number;  // the inverse on the coarsest level
+    tables += 126 * 126 * rounded_scalar;  // the inverse on the coarsest level
   }
   if (exact) tables += t.edges_of_face().bytes() + t.faces_of_edge().bytes();
   const bool by_multigrid =
       exact && settings.flow.streamfunction_preconditioning == Preconditioning::Multigrid;
   if (by_multigrid) {
     const std::size_t pairs = node_pairs(t, space);
-    const std::size_t value = t.dimension() == 2 ? rounded_number : rounded_vector;
+    const std::size_t value = t.dimension() == 2 ? rounded_scalar : rounded_vector;
     tables += bytes_of_multigrid(count(t.nodes()), pairs, space, 5 * value) + count(t.nodes()) * 2 * value;
     tables += t.nodes_of_edge().bytes() + t.edges_of_node().bytes() + count(t.edges()) * value;
-    tables += stencil.faces_of_face().places(space) * rounded_number + count(t.faces()) * 2 * rounded_number;
-    tables += count(t.edges()) * (6 * rounded_number + 1);
+    tables += stencil.faces_of_face().places(space) * rounded_scalar + count(t.faces()) * 2 * rounded_scalar;
+    tables += count(t.edges()) * (6 * rounded_scalar + 1);
     if (reaches_far) {
       tables += bytes_of_multigrid(count(t.nodes()), pairs, space, 5 * value) + count(t.nodes()) * value;
       tables +=
-          2 * (count(t.edges()) + count(t.faces())) * rounded_number + count(t.cells()) * rounded_vector;
-      tables += 126 * 126 * rounded_number;  // the inverse on the coarsest level
+          2 * (count(t.edges()) + count(t.faces())) * rounded_scalar + count(t.cells()) * rounded_vector;
+      tables += 126 * 126 * rounded_scalar;  // the inverse on the coarsest level
     }
   }
 
-  std::size_t per_cell = vector + number;    // geometry
-  per_cell += 3 * number + number + vector;  // three levels of time; pressure and velocity
+  std::size_t per_cell = vector + scalar;    // geometry
+  per_cell += 3 * scalar + scalar + vector;  // three levels of time; pressure and velocity
   per_cell += 3 * vector;                    // momentum
   if (upwinds(settings.flow)) per_cell += 2 * vector;
   if (upwinds_linearly(settings.flow)) per_cell += 2 * tensor;
-  per_cell += 11 * number + sizeof(Index);        // projection
-  per_cell += number;                             // the method's
-  per_cell += number + history * rounded_number;  // its guesses
-  per_cell += averages * number;
+  per_cell += 11 * scalar + sizeof(Index);        // projection
+  per_cell += scalar;                             // the method's
+  per_cell += scalar + history * rounded_scalar;  // its guesses
+  per_cell += averages * scalar;
   per_cell += 2 * tensor + vector;            // the velocity at centroids, where it is written
   std::size_t per_face = 2 * vector;          // geometry
-  per_face += 3 * (3 * number + 2 * vector);  // three levels of time
-  per_face += 5 * number + vector + 1;        // forces
-  per_face += stage_count(settings.flow.scheme) * 2 * number;
+  per_face += 3 * (3 * scalar + 2 * vector);  // three levels of time
+  per_face += 5 * scalar + vector + 1;        // forces
+  per_face += stage_count(settings.flow.scheme) * 2 * scalar;
   if (settings.flow.mean_flow) {  // its path, and a level for what a unit force does
-    per_face += number + 3 * number + 2 * vector;
-    per_cell += number;
+    per_face += scalar + 3 * scalar + 2 * vector;
+    per_cell += scalar;
   }
-  per_face += number + 3 * vector;  // momentum
+  per_face += scalar + 3 * vector;  // momentum
   if (upwinds(settings.flow)) per_face += vector;
-  per_face += vector + sizeof(Vector4<Real>) + 7 * rounded_vector + 6 * rounded_number + 1;  // its solvers
+  per_face += vector + sizeof(Vector4<Real>) + 7 * rounded_vector + 6 * rounded_scalar + 1;  // its solvers
   if (inverts) per_face += rounded_vector;
   // And their guesses: those of convection are of its first solve alone where momentum's condenses it, those
   // of velocities where the streamfunction's gives them. All share one residual.
   const bool condenses = exact || stage_count(settings.flow.scheme) > 0 || settings.flow.viscosity == 0;
   constexpr std::size_t depth = solution_history_depth;
-  per_face += ((exact ? 0 : depth) + depth + (condenses ? depth : 1) + 1) * 3 * rounded_number;
-  per_face += number;                                                           // projection
-  if (!exact && stage_count(settings.flow.scheme) > 0) per_face += 4 * number;  // its solve in the norm of M
+  per_face += ((exact ? 0 : depth) + depth + (condenses ? depth : 1) + 1) * 3 * rounded_scalar;
+  per_face += scalar;                                                           // projection
+  if (!exact && stage_count(settings.flow.scheme) > 0) per_face += 4 * scalar;  // its solve in the norm of M
   if (!exact && stage_count(settings.flow.scheme) == 0) {  // where it looks for its pressure
-    per_cell += 5 * number;
-    per_face += number + vector;
+    per_cell += 5 * scalar;
+    per_face += scalar + vector;
   }
   if (exact) {  // the streamfunction's
-    per_face += 4 * number + 3 * vector + 7 * rounded_vector + (2 + 3 * history) * rounded_number;
+    per_face += 4 * scalar + 3 * vector + 7 * rounded_vector + (2 + 3 * history) * rounded_scalar;
   }
-  if (by_multigrid) per_face += 3 * rounded_vector + 2 * rounded_number;  // tangential velocities
+  if (by_multigrid) per_face += 3 * rounded_vector + 2 * rounded_scalar;  // tangential velocities
   per_face += averages * vector;
   if (settings.time.steady) per_face += vector;  // the velocity of the step before
   if (!ConvectedVelocity::shares(mesh).empty()) {
     per_cell += vector + tensor;
-    per_face += number + sizeof(ConvectedVelocity::FromCells) + vector;
+    per_face += scalar + sizeof(ConvectedVelocity::FromCells) + vector;
   }
-  const std::size_t per_edge = exact ? 4 * number + (6 + history) * rounded_number + 1 : 0;
-  tables += count(t.boundary_faces()) * (2 * number + vector);  // what the boundary gives
+  const std::size_t per_edge = exact ? 4 * scalar + (6 + history) * rounded_scalar + 1 : 0;
+  tables += count(t.boundary_faces()) * (2 * scalar + vector);  // what the boundary gives
   return tables + count(t.cells()) * per_cell + count(t.faces()) * per_face + count(t.edges()) * per_edge;
 }
 

@@ -17,7 +17,7 @@ namespace curlew {
 
 namespace {
 
-const CheckedFormat format{"mesh file", 2};
+const CheckedFormat mesh_file_format{"mesh file", 2};
 constexpr std::int64_t part_layout = 1;  // version of what is in /parts
 
 std::vector<std::int64_t> widened(const std::vector<Index>& values) {
@@ -130,7 +130,7 @@ struct Column {
   int width = 1;  // of a row of reals
 };
 
-class Columns {
+class PartColumns {
  public:
   void operator()(const std::string& name, const std::int64_t& value) {
     add(name, &Column::integers, &value, 1);
@@ -225,7 +225,7 @@ std::int64_t checksum_of(const MeshPart& part) {
 void write_mesh_file(const std::filesystem::path& path, const RawMesh& raw) {
   Hdf5Writer file(path, checked_user_block);
   write_raw_mesh(file, raw);
-  commit_checked(file, format);
+  commit_checked(file, mesh_file_format);
 }
 
 void write_mesh_file(const std::filesystem::path& path, const RawMesh& raw, const Mesh& mesh,
@@ -237,7 +237,7 @@ void write_mesh_file(const std::filesystem::path& path, const RawMesh& raw, cons
   file.write<std::int64_t>("/parts/layout", layout);
   file.write<std::int32_t>("/parts/part_of_cell", stored.partition.part_of_cell);
   MeshDivider divider(mesh, stored.partition);
-  Columns columns;
+  PartColumns columns;
   std::vector<std::int64_t> checksums;
   for (Index rank = 0; rank < stored.partition.parts; ++rank) {
     const MeshPart part = divider.part(rank);
@@ -246,7 +246,7 @@ void write_mesh_file(const std::filesystem::path& path, const RawMesh& raw, cons
   }
   columns.write(file);
   file.write<std::int64_t>("/parts/checksums", checksums);
-  commit_checked(file, format);
+  commit_checked(file, mesh_file_format);
 }
 
 namespace {
@@ -272,7 +272,7 @@ std::optional<PartsLayout> read_layout(const Hdf5Reader& file, const std::filesy
 }  // namespace
 
 bool has_parts(const std::filesystem::path& path, Index ranks, CellOrder order) {
-  if (const auto damage = damage_of_head(path, format)) {
+  if (const auto damage = damage_of_head(path, mesh_file_format)) {
     throw InputError(
         fmt::format("{}: {}; write it again with 'curlew mesh convert'", path.string(), *damage));
   }
@@ -300,7 +300,7 @@ MeshPart read_mesh_part(const std::filesystem::path& path, Index rank) {
 }
 
 RawMesh read_mesh_file(const std::filesystem::path& path) {
-  if (const auto damage = damage_of(path, format)) {
+  if (const auto damage = damage_of(path, mesh_file_format)) {
     throw InputError(
         fmt::format("{}: {}; write it again with 'curlew mesh convert'", path.string(), *damage));
   }

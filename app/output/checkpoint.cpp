@@ -18,7 +18,7 @@ namespace curlew {
 
 namespace {
 
-const CheckedFormat format{"checkpoint", 4};
+const CheckedFormat checkpoint_format{"checkpoint", 4};
 
 std::string file_name(std::int64_t step) {
   return fmt::format("checkpoint_{}.h5", step);
@@ -84,7 +84,7 @@ std::filesystem::path write_checkpoint(const std::filesystem::path& directory, c
   };
   write_group(file, "/arrays", checkpoint.arrays, write_shared);
   write_group(file, "/singles", checkpoint.singles, write_shared);
-  commit_checked(file, format);
+  commit_checked(file, checkpoint_format);
   if (ranks.rank() == 0) keep_last_two(directory, checkpoint.step);
   return path;
 }
@@ -149,7 +149,7 @@ std::string refusal(const std::filesystem::path& path, const std::string& why) {
 }  // namespace
 
 Checkpoint read_checkpoint(const std::filesystem::path& path, const Communicator& ranks) {
-  const auto damage = damage_of(path, format, ranks);
+  const auto damage = damage_of(path, checkpoint_format, ranks);
   Checkpoint checkpoint;
   together(ranks, [&] {
     if (damage) throw InputError(refusal(path, *damage));
@@ -168,7 +168,7 @@ std::optional<FoundCheckpoint> find_newest_valid_checkpoint(const std::filesyste
   FoundCheckpoint found;
   for (; !steps.empty(); steps.pop_back()) {
     found.path = directory / file_name(steps.back());
-    const auto damage = damage_of(found.path, format, ranks);
+    const auto damage = damage_of(found.path, checkpoint_format, ranks);
     if (!damage) {
       together(ranks, [&] { found.checkpoint = read_verified(found.path, ranks); });
       return found;

@@ -49,7 +49,7 @@ std::vector<CsvColumn> columns_in(std::string_view units, const std::vector<std:
   return columns;
 }
 
-double number(std::string_view text) {
+double parsed_number(std::string_view text) {
   double value = std::numeric_limits<double>::quiet_NaN();
   std::from_chars(text.data(), text.data() + text.size(), value);
   return value;
@@ -57,15 +57,15 @@ double number(std::string_view text) {
 
 }  // namespace
 
-bool read_line(std::istream& file, std::string& line) {
+bool read_whole_line(std::istream& file, std::string& line) {
   return std::getline(file, line) && !file.eof();
 }
 
 std::vector<double> numbers_in(std::string_view row) {
   std::vector<double> numbers;
   for (std::size_t end; (end = row.find(',')) != std::string_view::npos; row.remove_prefix(end + 1))
-    numbers.push_back(number(row.substr(0, end)));
-  numbers.push_back(number(row));
+    numbers.push_back(parsed_number(row.substr(0, end)));
+  numbers.push_back(parsed_number(row));
   return numbers;
 }
 
@@ -73,16 +73,16 @@ CsvTable read_csv(const std::filesystem::path& path) {
   std::ifstream file(path);
   std::string units, names;
   CsvTable table;
-  if (read_line(file, units) && read_line(file, names)) {
+  if (read_whole_line(file, units) && read_whole_line(file, names)) {
     constexpr std::string_view time = "# time = ", mark = "units: ";
-    if (units.starts_with(time)) table.time = number(std::string_view(units).substr(time.size()));
+    if (units.starts_with(time)) table.time = parsed_number(std::string_view(units).substr(time.size()));
     if (const std::size_t start = units.find(mark); start != std::string::npos)
       table.columns = columns_in(std::string_view(units).substr(start + mark.size()), names_in(names));
   }
   if (table.columns.empty())
     throw InputError(fmt::format("'{}' does not begin with units and names of columns", path.string()));
   table.values.resize(table.columns.size());
-  for (std::string line; read_line(file, line);) {
+  for (std::string line; read_whole_line(file, line);) {
     const std::vector<double> row = numbers_in(line);
     if (row.size() != table.columns.size()) continue;
     for (std::size_t k = 0; k < row.size(); ++k) table.values[k].push_back(row[k]);

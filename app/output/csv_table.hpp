@@ -18,7 +18,7 @@ struct CsvColumn {
 };
 
 /// Reads a whole line, without its end; false where there is none. A last line that a kill cut short is none.
-bool read_line(std::istream& file, std::string& line);
+bool read_whole_line(std::istream& file, std::string& line);
 
 /// The numbers of a row; not-a-number for what is none.
 std::vector<double> numbers_in(std::string_view row);

@@ -64,7 +64,7 @@ struct KeptRows {
 /// The rows with time <= restart_time of those that `file` is before.
 KeptRows kept_rows(std::istream& file, std::size_t time_column, double restart_time) {
   KeptRows kept;
-  for (std::string row; read_line(file, row);) {
+  for (std::string row; read_whole_line(file, row);) {
     std::vector<double> numbers = numbers_in(row);
     if (numbers.size() <= time_column || !(numbers[time_column] <= restart_time)) continue;
     kept.text += row + '\n';

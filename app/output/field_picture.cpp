@@ -203,9 +203,9 @@ std::vector<Viewpoint> viewpoints(const Mesh& mesh) {
 
 namespace {
 
-class Drawing {
+class FieldDrawing {
  public:
-  Drawing(const ShownField& field, const Viewpoint& viewpoint)
+  FieldDrawing(const ShownField& field, const Viewpoint& viewpoint)
       : field_(field), viewpoint_(viewpoint), image_(viewpoint.width, viewpoint.height) {}
 
   ValueImage operator()() {
@@ -264,7 +264,7 @@ class Drawing {
 }  // namespace
 
 ValueImage draw(const ShownField& field, const Viewpoint& viewpoint) {
-  return Drawing(field, viewpoint)();
+  return FieldDrawing(field, viewpoint)();
 }
 
 FieldPictures take_pictures(const Mesh& mesh, const FieldDescription& field, const FieldSnapshot& values) {

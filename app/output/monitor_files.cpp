@@ -24,7 +24,7 @@ void append(Columns& columns, Columns more) {
 }
 
 /// What a monitor writes: columns, and the values in them of one time (a row; for a line several).
-struct Table {
+struct MonitorTable {
   Columns columns;
   std::function<std::vector<double>(Snapshot&)> values;
   std::string doubt = {};  // about the values; empty: none
@@ -54,8 +54,8 @@ class TableMaker {
  public:
   explicit TableMaker(const Mesh& mesh) : mesh_(mesh) {}
 
-  Table operator()(const std::string& name, const ProbeSettings& probe) {
-    Table table;
+  MonitorTable operator()(const std::string& name, const ProbeSettings& probe) {
+    MonitorTable table;
     for (std::size_t k = 0; k < probe.points.size(); ++k) {
       for (const FieldDescription& field : probe.fields) {
         append(table.columns,
@@ -67,8 +67,8 @@ class TableMaker {
     return table;
   }
 
-  Table operator()(const std::string& name, const LineSettings& line) {
-    Table table{{{"x", "m"}, {"y", "m"}, {"z", "m"}}, {}};
+  MonitorTable operator()(const std::string& name, const LineSettings& line) {
+    MonitorTable table{{{"x", "m"}, {"y", "m"}, {"z", "m"}}, {}};
     for (const FieldDescription& field : line.fields)
       append(table.columns, field_columns(field.name, field.unit, field.components));
     auto sampler = PointSampler::on_line(locator(), name, line.from, line.to, line.count);
@@ -80,8 +80,8 @@ class TableMaker {
     return table;
   }
 
-  Table operator()(const std::string&, const ExtremaSettings& settings) {
-    Table table;
+  MonitorTable operator()(const std::string&, const ExtremaSettings& settings) {
+    MonitorTable table;
     for (const FieldDescription& field : settings.fields) {
       Columns quantities = field_columns(field.name, field.unit, field.components);
       if (quantities.size() > 1) quantities.push_back({field.name + "_magnitude", field.unit});
@@ -105,8 +105,8 @@ class TableMaker {
     return table;
   }
 
-  Table operator()(const std::string& name, const AverageSettings& settings) {
-    Table table;
+  MonitorTable operator()(const std::string& name, const AverageSettings& settings) {
+    MonitorTable table;
     for (const FieldDescription& field : settings.fields)
       append(table.columns, field_columns(field.name, field.unit, field.components));
     std::optional<std::string> region;
@@ -123,9 +123,9 @@ class TableMaker {
     return table;
   }
 
-  Table operator()(const std::string& name, const FluxSettings& flux) {
+  MonitorTable operator()(const std::string& name, const FluxSettings& flux) {
     const std::string& unit = mesh_.topology().dimension() == 2 ? flux.flow.unit_in_a_plane : flux.flow.unit;
-    Table table;
+    MonitorTable table;
     const std::vector<std::size_t> chosen = patches(name, flux.patches);
     for (const NamedReference& patch : flux.patches) table.columns.push_back({patch.name, unit});
     table.columns.push_back({"total", unit});
@@ -143,10 +143,10 @@ class TableMaker {
     return table;
   }
 
-  Table operator()(const std::string& name, const ForcesSettings& settings) {
+  MonitorTable operator()(const std::string& name, const ForcesSettings& settings) {
     const bool plane = mesh_.topology().dimension() == 2;
     const char *force = plane ? "N/m" : "N", *moment = plane ? "N" : "N m";
-    Table table;
+    MonitorTable table;
     for (const char* column : {"fx", "fy", "fz"}) table.columns.push_back({column, force});
     append(table.columns, field_columns("pressure", force, 3));
     append(table.columns, field_columns("viscous", force, 3));
@@ -174,9 +174,9 @@ class TableMaker {
     return table;
   }
 
-  Table operator()(const std::string&, const EnergySettings&) {
+  MonitorTable operator()(const std::string&, const EnergySettings&) {
     const bool plane = mesh_.topology().dimension() == 2;
-    Table table;
+    MonitorTable table;
     for (const char* column : energy_columns) {
       const bool energy = table.columns.empty();  // the others are powers
       table.columns.push_back({column, energy ? (plane ? "J/m" : "J") : (plane ? "W/m" : "W")});
@@ -218,7 +218,7 @@ class TableMaker {
   std::optional<PointLocator> locator_;
 };
 
-ColumnValue value_of(const Table& table, std::size_t column, Snapshot& snapshot) {
+ColumnValue value_of(const MonitorTable& table, std::size_t column, Snapshot& snapshot) {
   const std::vector<double> values = table.values(snapshot);
   ColumnValue result{values[column], 0};
   for (std::size_t k = 0; k < values.size(); ++k) {
@@ -234,7 +234,7 @@ struct MonitorFiles::Monitor {
   Location location;  ///< in the case file
   std::string name;
   ScheduleSettings schedule;
-  Table table;
+  MonitorTable table;
   std::unique_ptr<CsvWriter> series;  // null for a line, and where another rank writes
   bool is_series;                     // else a line, which has a file a time
 

@@ -119,9 +119,9 @@ std::vector<PlotPoint> thinned(const Curve& curve, const Axis& x, const Axis& y,
 namespace {
 
 /// Puts a plot together piece by piece.
-class Drawing {
+class PlotDrawing {
  public:
-  explicit Drawing(const Plot& plot)
+  explicit PlotDrawing(const Plot& plot)
       : plot_(plot), x_(values(&Curve::x), false, 0), y_(values(&Curve::y), plot.logarithmic, 0.04) {}
 
   std::string operator()() {
@@ -190,7 +190,7 @@ class Drawing {
 }  // namespace
 
 std::string svg(const Plot& plot) {
-  return Drawing(plot)();
+  return PlotDrawing(plot)();
 }
 
 }  // namespace curlew

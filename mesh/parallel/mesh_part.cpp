@@ -13,7 +13,7 @@ namespace curlew {
 
 namespace {
 
-constexpr Index none = -1;
+constexpr Index absent = -1;
 
 template <class T>
 std::vector<T> chosen_values(const ConstantArray<T>& values, const std::vector<Index>& global) {
@@ -33,7 +33,7 @@ TablePart chosen_rows(const IncidenceTable<From, To>& table, const std::vector<I
   for (const Index g : rows) {
     for (const auto [to, sign] : view[Id<From>(g)]) {
       const Index number = local[at(to.value())];
-      if (number != none) part.entries.push_back(incidence_entry::make(number, sign < 0));
+      if (number != absent) part.entries.push_back(incidence_entry::make(number, sign < 0));
     }
     part.starts.push_back(static_cast<Index>(part.entries.size()));
   }
@@ -78,10 +78,10 @@ MeshDivider::MeshDivider(const Mesh& mesh, const Partition& partition)
     : mesh_(mesh),
       partition_(partition),
       // The mesh that a periodic one was made of has more of all but cells.
-      local_node_(at(mesh.unfolded().topology().nodes().size()), none),
-      local_edge_(at(mesh.unfolded().topology().edges().size()), none),
-      local_face_(at(mesh.unfolded().topology().faces().size()), none),
-      local_cell_(at(mesh.topology().cells().size()), none) {
+      local_node_(at(mesh.unfolded().topology().nodes().size()), absent),
+      local_edge_(at(mesh.unfolded().topology().edges().size()), absent),
+      local_face_(at(mesh.unfolded().topology().faces().size()), absent),
+      local_cell_(at(mesh.topology().cells().size()), absent) {
   part_starts_.assign(at(partition.parts) + 1, 0);
   for (const Index part : partition.part_of_cell) ++part_starts_[at(part) + 1];
   for (std::size_t p = 0; p < at(partition.parts); ++p) part_starts_[p + 1] += part_starts_[p];
@@ -134,7 +134,7 @@ MeshDivider::Cells MeshDivider::cells_of(Index rank) {
   for (const Index c : own) {
     for (const auto [n, sign] : t.nodes_of_cell()[Id<Cell>(c)]) {
       for (const auto [other, outward] : t.cells_of_node()[n]) {
-        if (local_cell_[at(other.value())] != none) continue;
+        if (local_cell_[at(other.value())] != absent) continue;
         local_cell_[at(other.value())] = 0;
         cells.push_back(other.value());
       }
@@ -142,7 +142,7 @@ MeshDivider::Cells MeshDivider::cells_of(Index rank) {
   }
   std::sort(cells.begin(), cells.end());
   for (const Index c : cells) {
-    local_cell_[at(c)] = none;
+    local_cell_[at(c)] = absent;
     std::vector<Index>& holders = found.holders.emplace_back();
     for (const auto [n, sign] : t.nodes_of_cell()[Id<Cell>(c)]) {
       for (const auto [other, outward] : t.cells_of_node()[n]) {
@@ -158,14 +158,15 @@ std::vector<Index> MeshDivider::unfolded_faces(const MeshPart& part, const MeshP
   for (std::size_t k = 0; k < unfolded.faces.global.size(); ++k)
     local_face_[at(unfolded.faces.global[k])] = static_cast<Index>(k);
   const auto first = part.faces.global.begin() + part.interior_faces - part.periodic->faces;
-  std::vector<Index> faces(part.faces.global.size(), none), images(at(part.faces.global.end() - first), none);
+  std::vector<Index> faces(part.faces.global.size(), absent),
+      images(at(part.faces.global.end() - first), absent);
   for (std::size_t k = 0; k < faces.size(); ++k) {
     mesh_.visit_unfolded(Id<Face>(static_cast<Index>(part.faces.global[k])), [&](Id<Face> f, Real sign) {
       (sign > 0 ? faces[k] : images[k - (faces.size() - images.size())]) = local_face_[at(f.value())];
     });
   }
   faces.insert(faces.end(), images.begin(), images.end());
-  for (const std::int64_t f : unfolded.faces.global) local_face_[at(f)] = none;
+  for (const std::int64_t f : unfolded.faces.global) local_face_[at(f)] = absent;
   return faces;
 }
 
@@ -176,7 +177,7 @@ MeshPart MeshDivider::cut(const Mesh& mesh, const Cells& of_part, Index rank) {
   // Everything of these cells.
   std::vector<Index> nodes, edges, faces;
   const auto take = [](std::vector<Index>& list, std::vector<Index>& mark, Index i) {
-    if (mark[at(i)] != none) return;
+    if (mark[at(i)] != absent) return;
     mark[at(i)] = 0;
     list.push_back(i);
   };
@@ -237,7 +238,7 @@ MeshPart MeshDivider::cut(const Mesh& mesh, const Cells& of_part, Index rank) {
     const auto on = std::ranges::find_if(
         t.patches(), [&](const Patch& patch) { return patch.faces.contains(Id<Face>(*f)); });
     part.patch_of_ghost_face.push_back(
-        on == t.patches().end() ? none : static_cast<Index>(on - t.patches().begin()));
+        on == t.patches().end() ? absent : static_cast<Index>(on - t.patches().begin()));
   }
 
   if (!t.is_periodic()) part.node_positions = chosen_values(g.node_positions(), nodes);
@@ -259,10 +260,10 @@ MeshPart MeshDivider::cut(const Mesh& mesh, const Cells& of_part, Index rank) {
   part.cell_centroids = chosen_values(g.cell_centroids(), cells);
   part.cell_volumes = chosen_values(g.cell_volumes(), cells);
 
-  for (const Index n : nodes) local_node_[at(n)] = none;
-  for (const Index e : edges) local_edge_[at(e)] = none;
-  for (const Index f : faces) local_face_[at(f)] = none;
-  for (const Index c : cells) local_cell_[at(c)] = none;
+  for (const Index n : nodes) local_node_[at(n)] = absent;
+  for (const Index e : edges) local_edge_[at(e)] = absent;
+  for (const Index f : faces) local_face_[at(f)] = absent;
+  for (const Index c : cells) local_cell_[at(c)] = absent;
   return part;
 }
 
@@ -274,12 +275,12 @@ void MeshDivider::number(const Topology& t, std::vector<Index>& list, const Cell
   enum : Index { Interior, Boundary, Periodic, OnPatch, FirstGhost };
   std::vector<Index> group;
   for (const Index i : list) {
-    Index lowest = none;
+    Index lowest = absent;
     bool inside = true;
     visit_cells_about(t, Id<E>(i), [&](Id<Cell> c) {
-      if (lowest == none || c.value() < lowest) lowest = c.value();
+      if (lowest == absent || c.value() < lowest) lowest = c.value();
       const Index place = local_cell_[at(c.value())];
-      inside = inside && place != none && holders[at(place)].size() == 1;
+      inside = inside && place != absent && holders[at(place)].size() == 1;
     });
     const Index owner = owner_of(Id<Cell>(lowest));
     if (owner != rank) {
@@ -367,7 +368,7 @@ Mesh make_mesh(MeshPart part, std::shared_ptr<const Communicator> communicator,
     const Index ghost = f - static_cast<Index>(part.faces.owned);
     if (ghost >= 0) {
       const Index patch = part.patch_of_ghost_face[at(ghost)];
-      if (patch != none) t.faces_of_patches[at(patch)].push_back(f);
+      if (patch != absent) t.faces_of_patches[at(patch)].push_back(f);
     } else if (f >= t.interior_faces) {
       const auto after = std::upper_bound(part.patch_starts.begin(), part.patch_starts.end(), f);
       t.faces_of_patches[at(after - part.patch_starts.begin()) - 1].push_back(f);

@@ -24,7 +24,7 @@ Real largest_of(const F& field) {
   return maximum(field.executor(), field.owned(), MagnitudeOfEntity<typename F::Entity>{field.view()});
 }
 
-struct AddTangentialOnFace {
+struct AddScaledTangentialOnFace {
   View<Face, const Vector3> area, scaled_tangential;
   View<Face, Vector3> velocity;
   CURLEW_HOST_DEVICE void operator()(Id<Face> f) const {
@@ -244,8 +244,8 @@ void ExactFractionalStep::solve(Real a, Real b, const DualCochain<Face>& r, cons
       solver_.solve("streamfunction", StreamSystem(matrices_, a, b, &sources), *preconditioner_, unknown_,
                     rounding * momentum_.matrices().norm_of_circulation(a, b, r, flux, velocity), recall));
   for_each(executor_, velocity.range(),
-           AddTangentialOnFace{mesh_.geometry().face_areas(executor_.space()),
-                               std::as_const(unknown_.velocity).view(), velocity.view()});
+           AddScaledTangentialOnFace{mesh_.geometry().face_areas(executor_.space()),
+                                     std::as_const(unknown_.velocity).view(), velocity.view()});
 }
 
 void ExactFractionalStep::solve_step(Real a, Real b, DualCochain<Face>& r, FaceVelocity*, Level& level,

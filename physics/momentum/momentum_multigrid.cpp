@@ -56,7 +56,7 @@ struct CorrectedOnFace {
 
 /// Diffusion has to outweigh inertia so far that fewer iterations are worth what the correction costs: on
 /// tetrahedra they take twice as long (docs/multigrid.md).
-constexpr Real far = 16;
+constexpr Real correction_reach = 16;
 
 /// For the nodes that the rank owns, in the order of the whole mesh.
 IncidenceTable<Node, Face> faces_of_nodes(const Mesh& mesh) {
@@ -148,7 +148,7 @@ void MomentumMultigrid::set(Real mass_factor, Real viscous_factor) {
   if (std::pair(mass_factor, viscous_factor) == factors()) return;
   FaceJacobi::set(mass_factor, viscous_factor);
   const Real wanted = viscous_factor / mass_factor;
-  if (!ViscousReach(matrices_, wanted).is_beyond(far)) {
+  if (!ViscousReach(matrices_, wanted).is_beyond(correction_reach)) {
     correction_.reset();
     return;
   }

@@ -14,7 +14,7 @@ namespace {
 
 /// How far viscosity has to outweigh inertia for fewer iterations to be worth what corrections of all fields
 /// together cost: they take up to 1.5 times as long (docs/multigrid.md).
-constexpr Real far = 4;
+constexpr Real coupling_reach = 4;
 
 /// Where more than this of all cells are flat corrections of all fields together take more iterations, not
 /// fewer: what slides along walls, and velocities along faces that change from one flat cell to the next,
@@ -82,7 +82,7 @@ void StreamPreconditioner::set(std::span<const Real> stream, std::span<const Rea
 }
 
 void StreamPreconditioner::set_edges(Real a, Real b) {
-  const bool coupled = may_couple_ && ViscousReach(*matrices_, b / a).is_beyond(far);
+  const bool coupled = may_couple_ && ViscousReach(*matrices_, b / a).is_beyond(coupling_reach);
   edges_->set(a, b, coupled);
   if (!coupled)
     coupling_.reset();

@@ -26,7 +26,7 @@ class Turns {
   GlobalIndex run_;
 };
 
-enum class State : std::uint8_t { open, out, root };
+enum class RootState : std::uint8_t { open, out, root };
 
 /// Finds the roots.
 class RootSearch {
@@ -41,12 +41,12 @@ class RootSearch {
     }
     parallel_for(at(unknowns.owned), [&](std::size_t i) {
       const auto unknown = static_cast<Index>(i);
-      set(unknown, strong.is_left_to_smoother(unknown) ? State::out : State::open);
+      set(unknown, strong.is_left_to_smoother(unknown) ? RootState::out : RootState::open);
     });
   }
 
   /// The state of each unknown: out or root.
-  std::vector<State> search() {
+  std::vector<RootState> search() {
     const std::vector<Index> open = open_ones();
     open_ = open.size();
     hear_of_ghosts();
@@ -68,11 +68,11 @@ class RootSearch {
   /// What comes first of an unknown and its neighbours, of those that are not out.
   struct Front {
     GlobalIndex name;
-    State state;  // out: nothing
+    RootState state;  // out: nothing
     friend bool operator==(const Front&, const Front&) = default;
   };
   struct Met {
-    State state;
+    RootState state;
     Index at;  // of an unknown that is open: what to wait for, or a ghost that has it as a neighbour
   };
 
@@ -102,14 +102,14 @@ class RootSearch {
   std::vector<Index> open_ones() const {
     std::vector<Index> open;
     for (const Index i : in_turn_) {
-      if (i < unknowns_.owned && state_[at(i)] == State::open) open.push_back(i);
+      if (i < unknowns_.owned && state_[at(i)] == RootState::open) open.push_back(i);
     }
     return open;
   }
 
   void hear_of_ghosts() {
     if (ranks_.ranks() == 1) return;
-    const std::vector<State> states =
+    const std::vector<RootState> states =
         values_of_ghosts(ranks_, unknowns_, [&](Index i) { return state_[at(i)]; });
     for (std::size_t k = 0; k < states.size(); ++k) {
       const Index i = unknowns_.owned + static_cast<Index>(k);
@@ -137,26 +137,26 @@ class RootSearch {
     }
   }
 
-  void set(Index i, State state) {
+  void set(Index i, RootState state) {
     state_[at(i)] = state;
-    if (state == State::out) turn_[at(i)] = never;
+    if (state == RootState::out) turn_[at(i)] = never;
   }
 
   /// Leaves an unknown open while it waits for one before it.
   void decide(Index i) {
     Met met = before(i, i);
-    if (met.state != State::root) {
+    if (met.state != RootState::root) {
       strong_.any(i, [&](Index j, Real) {
         const Met found = before(j, i);
-        if (found.state != State::out) met = found;
-        return found.state == State::root;
+        if (found.state != RootState::out) met = found;
+        return found.state == RootState::root;
       });
     }
-    if (met.state == State::open) {
+    if (met.state == RootState::open) {
       next_waiting_[at(i)] = std::exchange(first_waiting_[at(met.at)], i);
       return;
     }
-    set(i, met.state == State::root ? State::out : State::root);
+    set(i, met.state == RootState::root ? RootState::out : RootState::root);
     --open_;
     if (ranks_.ranks() > 1) wake(i);  // one rank alone never waits
   }
@@ -165,11 +165,11 @@ class RootSearch {
   Met before(Index near, Index i) const {
     if (near >= unknowns_.owned) {
       const Front& front = fronts_[at(near - unknowns_.owned)];
-      const bool first = front.state != State::out && turns_(front.name) < turns_(name_of(unknowns_, i));
-      return {first ? front.state : State::out, near};
+      const bool first = front.state != RootState::out && turns_(front.name) < turns_(name_of(unknowns_, i));
+      return {first ? front.state : RootState::out, near};
     }
     const Index first = first_turn(near);
-    if (first >= turn_[at(i)]) return {State::out, near};
+    if (first >= turn_[at(i)]) return {RootState::out, near};
     const Index j = in_turn_[at(first)];
     return {state_[at(j)], j};
   }
@@ -185,7 +185,7 @@ class RootSearch {
 
   Front front(Index i) const {
     const Index first = first_turn(i);
-    if (first == never) return {name_of(unknowns_, i), State::out};
+    if (first == never) return {name_of(unknowns_, i), RootState::out};
     return {name_of(unknowns_, in_turn_[at(first)]), state_[at(in_turn_[at(first)])]};
   }
 
@@ -193,7 +193,7 @@ class RootSearch {
   const HaloParts<Unknown>& unknowns_;
   const StrongCouplings& strong_;
   Turns turns_;
-  std::vector<State> state_;
+  std::vector<RootState> state_;
   std::vector<Index> turn_;     // among those that this rank has; never: it is out
   std::vector<Index> in_turn_;  // all of them
   std::vector<Front> fronts_;   // of ghosts
@@ -207,12 +207,12 @@ class RootSearch {
 Aggregates aggregate(const Communicator& ranks, const HaloParts<Unknown>& unknowns,
                      const StrongCouplings& strong, GlobalIndex run) {
   constexpr Index none = Aggregates::none;
-  const std::vector<State> state = RootSearch(ranks, unknowns, strong, run).search();
+  const std::vector<RootState> state = RootSearch(ranks, unknowns, strong, run).search();
   // Groups of those that are roots, then of their neighbours, then of what is left.
   std::vector<Index> of_root(at(unknowns.all), none), near(at(unknowns.all), none);
   std::vector<GlobalIndex> own;
   for (const Index i : in_order_of_names(unknowns.owned, unknowns.global)) {
-    if (state[at(i)] != State::root) continue;
+    if (state[at(i)] != RootState::root) continue;
     of_root[at(i)] = static_cast<Index>(own.size());
     own.push_back(name_of(unknowns, i));
   }
@@ -220,7 +220,7 @@ Aggregates aggregate(const Communicator& ranks, const HaloParts<Unknown>& unknow
   const std::vector<RemoteUnknown> ghosts = ghosts_of(unknowns);
   for (std::size_t k = 0; k < ghosts.size(); ++k) {
     const std::size_t i = at(unknowns.owned) + k;
-    if (state[i] == State::root) of_root[i] = result.numbers.number(ghosts[k]);
+    if (state[i] == RootState::root) of_root[i] = result.numbers.number(ghosts[k]);
   }
   const auto join = [&](const std::vector<Index>& before, std::vector<Index>& after) {
     parallel_for(at(unknowns.owned), [&](std::size_t i) {
