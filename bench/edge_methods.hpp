@@ -26,7 +26,6 @@
 #include "solvers/auxiliary_space/auxiliary_space.hpp"
 #include "solvers/conjugate_gradient.hpp"
 #include "solvers/multigrid/multigrid.hpp"
-#include "solvers/multigrid/power_iteration.hpp"
 #include "solvers/multigrid/sparse_rows.hpp"
 #include "solvers/null_space.hpp"
 #include "solvers/preconditioners.hpp"

@@ -30,6 +30,7 @@
 #include "mesh/cell_shapes.hpp"
 #include "mesh/import/gmsh_import.hpp"
 #include "processor_time.hpp"
+#include "solvers/multigrid/power_iteration.hpp"
 
 namespace {
 

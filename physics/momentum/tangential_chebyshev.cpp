@@ -27,21 +27,6 @@ struct InverseOnFace {
   }
 };
 
-CURLEW_HOST_DEVICE Vector4<float> in_single(const Vector4<float>& v) {
-  return v;
-}
-CURLEW_HOST_DEVICE Vector4<float> in_single(const Vector4<Real>& v) {
-  return rounded<float>(widened(v));
-}
-template <class T>
-CURLEW_HOST_DEVICE Vector4<T> in_precision(const Vector4<float>& v) {
-  if constexpr (std::is_same_v<T, float>) {
-    return v;
-  } else {
-    return rounded<T>(widened(v));
-  }
-}
-
 /// The first step from zero.
 template <class T>
 struct StartedOnFace {
@@ -50,7 +35,7 @@ struct StartedOnFace {
   View<Face, const Vector4<T>> residual;
   View<Face, Vector4<float>> x;
   CURLEW_HOST_DEVICE void operator()(Id<Face> f) const {
-    x[f] = Real(gain * inverse_diagonal[f] * area[f]) * in_single(residual[f]);
+    x[f] = Real(gain * inverse_diagonal[f] * area[f]) * in_precision<float>(residual[f]);
   }
 };
 
@@ -68,7 +53,7 @@ struct ChebyshevChange {
   [[gnu::always_inline]] CURLEW_HOST_DEVICE Vector4<float> finish(Id<Face> f,
                                                                   const Vector4<float>& sum) const {
     const Vector4<float> image = free_tangential_part(sum, hold[f], normal[f]);
-    const Vector4<float> rest = Real(area[f]) * in_single(residual[f]) - image;
+    const Vector4<float> rest = Real(area[f]) * in_precision<float>(residual[f]) - image;
     return Real(coefficients.momentum) * before[f] + Real(coefficients.gain * inverse_diagonal[f]) * rest;
   }
 };
@@ -151,9 +136,8 @@ TangentialChebyshev::TangentialChebyshev(const MomentumMatrices& matrices)
   }
   x_.copy_from_host(start);
   matrices_.keep_free_tangential_part(x_);
-  const auto length = [&] {
-    return std::sqrt(sum(executor_, x_.owned(),
-                         EnergyOfFace{std::as_const(inverse_diagonal_).view(), std::as_const(x_).view()}));
+  const auto energy = [&] {
+    return EnergyOfFace{std::as_const(inverse_diagonal_).view(), std::as_const(x_).view()};
   };
   const FaceMatricesIn<float>& in = matrices_.in<float>();
   const auto multiply = [&](Real factor) {
@@ -165,7 +149,7 @@ TangentialChebyshev::TangentialChebyshev(const MomentumMatrices& matrices)
     });
     std::swap(x_, next_);
   };
-  const Real largest = largest_eigenvalue_by_powers(length, multiply);
+  const Real largest = largest_eigenvalue_by_powers(executor_, x_, energy, multiply);
   if (largest > 0) steps_ = chebyshev(largest, width, degree);
 }
 

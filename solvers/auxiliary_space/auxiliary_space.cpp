@@ -460,13 +460,11 @@ class AuxiliarySpace::Implementation {
     invert(part.diagonal, 0, part.diagonal);
     start_from_noise();
     const auto inverse = std::as_const(inverse_diagonal_).view();
-    const auto length = [&] {
-      return std::sqrt(sum(executor_, x_.owned(), EnergyOfEdge{inverse, std::as_const(x_).view()}));
-    };
+    const auto energy = [&] { return EnergyOfEdge{inverse, std::as_const(x_).view()}; };
     const auto multiply = [&](Real factor) {
       visit_product(ScaledProductOnEdge{static_cast<float>(factor), inverse, x_.view()});
     };
-    part.largest_eigenvalue = largest_eigenvalue_by_powers(length, multiply);
+    part.largest_eigenvalue = largest_eigenvalue_by_powers(executor_, x_, energy, multiply);
     return part;
   }
 

@@ -312,13 +312,15 @@ class MultigridCycle {
                                  const std::vector<float>& start, Real bound) {
     Field<Unknown, float> x(executor, level.domain.extent(), "iterate", "1"), image = alike(x);
     x.copy_from_host(start);
-    const auto length = [&] { return std::sqrt(inner_product(x, x)); };
+    const auto energy = [&] {
+      return ProductOfEntity<Unknown, float>{std::as_const(x).view(), std::as_const(x).view()};
+    };
     const auto multiply = [&](Real factor) {
       multiply_with_ghosts(level, x,
                            ScaledProduct{static_cast<float>(factor), std::as_const(x).view(), image.view()});
       std::swap(x, image);
     };
-    return largest_eigenvalue_by_powers(length, multiply, bound);
+    return largest_eigenvalue_by_powers(executor, x, energy, multiply, bound);
   }
 
   View<Unknown, const Real> scale_of(Index size) const {
