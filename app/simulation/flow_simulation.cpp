@@ -465,10 +465,12 @@ std::string FlowSimulation::conclusion() const {
   const FlowTimeSettings& time = settings_.time;
   if (!time.steady) return "";
   const SteadyDetector& detector = deciding();
+  const char* wanted =
+      detector.observes_number() ? " for ten steps and a tenth of the time" : " for ten steps";
   const std::string change =
       std::isfinite(detector.rate())
           ? fmt::format(": {} changes by {} per second (tolerance {:.2e}{})", deciding_quantity(),
-                        share_that_changes(), time.tolerance, detector.steady() ? "" : " for ten steps")
+                        share_that_changes(), time.tolerance, detector.steady() ? "" : wanted)
           : "";
   if (detector.steady()) return fmt::format("steady after {} steps{}", steps(), change);
   const std::string when = steps() < time.max_steps

@@ -111,8 +111,7 @@ void SteadyDetector::observe_number(Real value, Real scale, Real step) {
 }
 
 bool SteadyDetector::steady() const {
-  const bool is_number = has_previous_ != 0;
-  return calm_steps_ >= calm_steps_wanted && (!is_number || calm_time_ >= calm_share_wanted * time_);
+  return calm_steps_ >= calm_steps_wanted && (!observes_number() || calm_time_ >= calm_share_wanted * time_);
 }
 
 std::map<std::string, Real> SteadyDetector::state() const {

@@ -86,6 +86,8 @@ class SteadyDetector {
   void observe_number(Real value, Real scale, Real step);
 
   bool steady() const;
+  /// Whether the quantity is one number, and has to be calm for a share of the time, too.
+  bool observes_number() const { return has_previous_ != 0; }
   /// Whether the quantity has ever changed by more than the tolerance.
   bool has_moved() const { return has_moved_ != 0; }
   /// Last relative change per time [1/s]; infinite before there is one.

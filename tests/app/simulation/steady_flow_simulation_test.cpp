@@ -179,7 +179,9 @@ TEST_F(SteadyFlowRun, ends_where_a_number_beside_larger_ones_is_what_its_solves_
       run->observe({run->steps() % 2 == 0 ? 5 * share : -5 * share, 5});
     }
     EXPECT_FALSE(run->reached_goal());
-    EXPECT_THAT(run->conclusion(), HasSubstr("lift.fy changes by 2.00e+02 of its size, "));
+    EXPECT_THAT(run->conclusion(),
+                testing::AllOf(HasSubstr("lift.fy changes by 2.00e+02 of its size, "),
+                               HasSubstr("(tolerance 2.00e-06 for ten steps and a tenth of the time)")));
     EXPECT_EQ(run->steps() < 1100, share < 1e-6);
     EXPECT_EQ(
         run->conclusion().find("2.00e-07 of the largest number beside it, per second") != std::string::npos,
