@@ -10,6 +10,7 @@
 #include "app/diagnostics.hpp"
 #include "app/files/atomic_file.hpp"
 #include "kernels/error.hpp"
+#include "kernels/memory_use.hpp"
 
 namespace curlew {
 
@@ -28,6 +29,8 @@ Failure failure_of(const std::exception_ptr& thrown) {
     return {exit_status::bad_input, {error.what()}};  // asked for files where none can be written
   } catch (const DivergedError& error) {
     return {exit_status::diverged, {error.what()}};
+  } catch (const OutOfMemoryError& error) {
+    return {exit_status::internal_error, {error.what()}};
   } catch (const std::bad_alloc&) {
     return {exit_status::internal_error, {"out of memory"}};
   } catch (const std::exception& error) {

@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "kernels/error.hpp"
+#include "kernels/memory_use.hpp"
 
 namespace curlew::cuda {
 
@@ -111,9 +112,9 @@ class Device {
       cudaGetLastError();
       std::size_t free = 0, total = 0;
       cudaMemGetInfo(&free, &total);
-      throw Error("out of GPU memory: " + std::to_string(bytes) + " bytes could not be allocated, " +
-                  std::to_string(free) + " of " + std::to_string(total) +
-                  " are free; use a smaller mesh or more GPUs");
+      throw OutOfMemoryError("out of GPU memory: " + std::to_string(bytes) +
+                             " bytes could not be allocated, " + std::to_string(free) + " of " +
+                             std::to_string(total) + " are free; use a smaller mesh or more GPUs");
     }
     check(status, "to allocate memory");  // a kernel before may have failed
     sizes_[data] = wanted;

@@ -25,8 +25,8 @@ constexpr std::size_t cache_line = 64;
 std::atomic<std::size_t> copied_to_host{0}, copied_to_debug_device{0};  // [bytes]
 
 [[noreturn]] void throw_out_of_memory(std::size_t bytes) {
-  throw Error("out of memory: " + std::to_string(bytes) +
-              " bytes could not be allocated; use a smaller mesh or more ranks");
+  throw OutOfMemoryError("out of memory: " + std::to_string(bytes) +
+                         " bytes could not be allocated; use a smaller mesh or more ranks");
 }
 
 /// One reserved stretch of addresses from which the debug device allocates, so that one call opens or closes

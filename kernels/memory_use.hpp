@@ -4,9 +4,16 @@
 #include <cstddef>
 #include <string>
 
+#include "kernels/error.hpp"
 #include "kernels/memory.hpp"
 
 namespace curlew {
+
+/// There is no room for a buffer. The message says how many bytes it would take, and what would need less.
+class OutOfMemoryError : public Error {
+ public:
+  using Error::Error;
+};
 
 /// How full the memory of a device is [bytes].
 struct DeviceMemory {

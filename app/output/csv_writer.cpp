@@ -79,16 +79,24 @@ bool is_there(const std::filesystem::path& path) {
   return std::filesystem::exists(path, ignored);
 }
 
-bool begins_with(const std::filesystem::path& path, const std::string& text) {
-  std::string start(text.size(), '\0');
+enum class Found { Nothing, Ours, Others };
+
+/// What a restart finds. Where a power failure has left but a part of a head, that is nothing.
+Found found_at(const std::filesystem::path& path, const std::string& head) {
+  if (!is_there(path)) return Found::Nothing;
   std::ifstream file(path);
-  return file.read(start.data(), std::ssize(start)) && start == text;
+  if (!file) return Found::Others;
+  std::string start(head.size(), '\0');
+  file.read(start.data(), std::ssize(start));
+  start.resize(static_cast<std::size_t>(file.gcount()));
+  if (start == head) return Found::Ours;
+  return head.starts_with(start) ? Found::Nothing : Found::Others;
 }
 
 }  // namespace
 
 void require_same_columns(const std::filesystem::path& path, const std::vector<CsvColumn>& columns) {
-  if (!is_there(path) || begins_with(path, head(columns))) return;
+  if (found_at(path, head(columns)) != Found::Others) return;
   throw InputError(
       fmt::format("cannot continue '{}': its columns and units are not those of this run, which are '{}'; "
                   "remove the file "
@@ -99,12 +107,12 @@ void require_same_columns(const std::filesystem::path& path, const std::vector<C
 CsvWriter::CsvWriter(const std::filesystem::path& path, std::vector<CsvColumn> columns,
                      std::optional<double> restart_time)
     : path_(path), columns_(std::move(columns)) {
-  const bool continues = restart_time && is_there(path_);
+  if (restart_time) require_same_columns(path_, columns_);
+  const std::string start = head(columns_);
+  const bool continues = restart_time && found_at(path_, start) == Found::Ours;
   if (continues) {
     const auto time = std::ranges::find(columns_, "time", &CsvColumn::name);
     REQUIRE(time != columns_.end(), fmt::format("'{}' has no column 'time' to restart by", path_.string()));
-    require_same_columns(path_, columns_);
-    const std::string start = head(columns_);
     std::ifstream file(path_);
     file.seekg(static_cast<std::streamoff>(start.size()));
     KeptRows rows = kept_rows(file, static_cast<std::size_t>(time - columns_.begin()), *restart_time);
@@ -113,7 +121,7 @@ CsvWriter::CsvWriter(const std::filesystem::path& path, std::vector<CsvColumn> c
   }
   file_.reset(std::fopen(path_.c_str(), continues ? "abe" : "wbe"));
   if (file_ == nullptr) fail();
-  if (!continues) write(head(columns_));
+  if (!continues) write(start);
 }
 
 void CsvWriter::write_row(std::span<const double> row) {

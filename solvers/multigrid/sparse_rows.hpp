@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <optional>
 #include <vector>
 
+#include "kernels/region_failure.hpp"
 #include "operators/symmetric_matrix.hpp"
 
 namespace curlew {
@@ -90,19 +92,24 @@ SparseRows gather_rows(Index rows, Index columns, const Work& work) {
     result.columns.reserve(expected + expected / 16);
     result.values.reserve(expected + expected / 16);
   }
+  RegionFailure failure;  // memory may run short
 #pragma omp parallel if (blocks > 1)
   {
-    RowAccumulator accumulator(columns);
+    std::optional<RowAccumulator> accumulator;
+    failure.unless_failed([&] { accumulator.emplace(columns); });
 #pragma omp for ordered schedule(dynamic)
     for (Index b = 0; b < blocks; ++b) {
-      for (Index i = b * block; i < std::min(rows, (b + 1) * block); ++i) {
-        work(i, accumulator);
-        accumulator.finish_row();
-      }
+      failure.unless_failed([&] {
+        for (Index i = b * block; i < std::min(rows, (b + 1) * block); ++i) {
+          work(i, *accumulator);
+          accumulator->finish_row();
+        }
+      });
 #pragma omp ordered
-      accumulator.move_to(result);
+      failure.unless_failed([&] { accumulator->move_to(result); });
     }
   }
+  failure.rethrow();
   return result;
 }
 

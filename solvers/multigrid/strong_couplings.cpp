@@ -5,6 +5,7 @@
 #include <cmath>
 #include <unordered_map>
 
+#include "kernels/region_failure.hpp"
 #include "solvers/multigrid/rows_in_transit.hpp"
 
 namespace curlew {
@@ -49,12 +50,15 @@ std::vector<Real> couplings_left(const Communicator& ranks, const HaloParts<Unkn
   const SparseRows of_ghosts_too = ranks.ranks() > 1 ? with_ghosts(ranks, unknowns, rows) : SparseRows();
   const SparseRows& held = ranks.ranks() > 1 ? of_ghosts_too : rows;
   std::vector<Real> left = rows.values;
+  RegionFailure failure;  // memory may run short
 #pragma omp parallel
   {
     constexpr Index nowhere = -1;
-    std::vector<Index> place(at(unknowns.all) + 1, nowhere);  // of a coupling that may take a share
+    std::vector<Index> place;  // of a coupling that may take a share
+    failure.unless_failed([&] { place.assign(at(unknowns.all) + 1, nowhere); });
 #pragma omp for
     for (Index i = 0; i < rows.rows(); ++i) {
+      if (place.empty()) continue;
       for_each_entry(rows, i, [&](std::size_t k) {
         if (rows.values[k] < 0) place[at(rows.columns[k])] = static_cast<Index>(k);
       });
@@ -73,6 +77,7 @@ std::vector<Real> couplings_left(const Communicator& ranks, const HaloParts<Unkn
       for_each_entry(rows, i, [&](std::size_t k) { place[at(rows.columns[k])] = nowhere; });
     }
   }
+  failure.rethrow();
   return left;
 }
 

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "app/failure.hpp"
 #include "app/files/mesh_file.hpp"
 #include "kernels/memory_use.hpp"
 #include "mesh/box.hpp"
@@ -130,7 +131,15 @@ TEST_F(MemoryEstimate, stops_a_run_that_would_not_fit_before_it_starts) {
                                       static_cast<double>(device_bytes(loaded, device.space())) / 343)));
     EXPECT_THAT(error.what(), HasSubstr("this one has 343"));
   }
-  EXPECT_THROW(make_simulation(device, loaded), Error);
+  try {
+    make_simulation(device, loaded);
+    ADD_FAILURE() << "no error";
+  } catch (const Error&) {
+    const Failure failure = failure_of(std::current_exception());
+    EXPECT_EQ(failure.status, exit_status::internal_error);
+    EXPECT_THAT(failure.messages, testing::ElementsAre(testing::AllOf(HasSubstr("could not be allocated"),
+                                                                      testing::Not(HasSubstr("bug")))));
+  }
   set_debug_device_memory(all);
 }
 

@@ -83,6 +83,23 @@ TEST(CsvWriter, a_new_run_starts_over_and_a_restart_without_a_file_starts_one) {
   EXPECT_EQ(read_text(directory / "b.csv"), head);
 }
 
+TEST(CsvWriter, a_head_that_a_power_failure_cut_off_is_written_anew) {
+  const OutputDirectory directory;
+  { CsvWriter whole(directory / "whole.csv", columns); }
+  const std::string head = read_text(directory / "whole.csv");
+  for (const std::size_t left : {std::size_t(0), std::size_t(1), head.find('\n'), head.size() - 1}) {
+    write_text(directory / "a.csv", head.substr(0, left));
+    EXPECT_NO_THROW(require_same_columns(directory / "a.csv", columns)) << left;
+    {
+      CsvWriter continued(directory / "a.csv", columns, 0.45);
+      write_rows(continued, 5, 6);
+    }
+    CsvWriter whole(directory / "whole.csv", columns);
+    write_rows(whole, 5, 6);
+    EXPECT_EQ(read_text(directory / "a.csv"), read_text(directory / "whole.csv")) << left;
+  }
+}
+
 TEST(CsvWriter, a_file_with_other_columns_is_not_continued) {
   const OutputDirectory directory;
   { const CsvWriter writer(directory / "a.csv", {{"time", "s"}, {"total", "W"}}); }

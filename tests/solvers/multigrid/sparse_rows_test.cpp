@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <new>
 #include <random>
 #include <utility>
 #include <vector>
@@ -58,6 +59,21 @@ TEST(SparseRows, rows_are_gathered_in_the_order_of_first_sight) {
           for (const auto& [column, value] : given[at(i)]) row.add(column, value);
         });
     EXPECT_EQ(entries_of(result), expected) << threads << " threads";
+  }
+}
+
+TEST(SparseRows, a_failure_on_any_thread_reaches_whoever_asked) {
+  for (const int threads : {1, 3}) {
+    omp_set_num_threads(threads);
+    for (const Index bad : {1, 2500, 4999}) {
+      EXPECT_THROW(gather_rows(5000, 10,
+                               [&](Index i, RowAccumulator& row) {
+                                 if (i == bad) throw std::bad_alloc();
+                                 row.add(i % 10, 1);
+                               }),
+                   std::bad_alloc)
+          << threads << " threads";
+    }
   }
 }
 
