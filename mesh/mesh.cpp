@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <atomic>
 #include <numeric>
+#include <set>
 #include <utility>
 
 #include "kernels/counted.hpp"
@@ -303,6 +304,7 @@ class Builder {
     const auto none = static_cast<Index>(position - names.begin());
     if (position == names.end()) names.push_back(unnamed_patch);
     std::int64_t inner_tagged = 0;
+    std::set<std::size_t> inner_patches;
 
     // Group 0 is the interior, group 1 + p is patch p; within a group faces are sorted by their lower cell.
     const auto group_of = [&](const MatchedFace& face) {
@@ -319,14 +321,21 @@ class Builder {
       const Index group = group_of(matched[f]);
       if (group == 0) {
         ++lengths[at(lower(matched[f]))];
-        if (matched[f].tagged_face >= 0) ++inner_tagged;
+        if (matched[f].tagged_face >= 0) {
+          ++inner_tagged;
+          inner_patches.insert(at(raw_.boundary_patch[at(matched[f].tagged_face)]));
+        }
       } else {
         boundary[at(group) - 1].push_back(static_cast<Index>(f));
       }
     }
     if (inner_tagged > 0) {
-      note(fmt::format("{} tagged faces lie between two cells; they are no boundary and carry no patch",
-                       inner_tagged));
+      std::string of;
+      for (const std::size_t patch : inner_patches)
+        of += fmt::format("{}\"{}\"", of.empty() ? "" : ", ", raw_.patch_names[patch]);
+      note(fmt::format(
+          "{} tagged faces, of {}, lie between two cells; they are no boundary and carry no patch",
+          inner_tagged, of));
     }
     const auto numbered = [&](const MatchedFace& face) {
       const Index a = new_cell_[at(face.cell[0])], b = face.cell[1] < 0 ? -1 : new_cell_[at(face.cell[1])];

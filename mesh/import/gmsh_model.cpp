@@ -328,6 +328,8 @@ class Reader {
     take_faces(std::move(faces), patches.names);
     if (several_groups_)
       note("Some elements are in several physical groups; the group with the lowest number counts");
+    tell_of_unused(regions.names, mesh_.region_names, "region");
+    tell_of_unused(patches.names, mesh_.patch_names, "patch");
     return std::move(mesh_);
   }
 
@@ -335,6 +337,17 @@ class Reader {
   template <class... Arguments>
   void note(fmt::format_string<Arguments...> text, Arguments&&... arguments) {
     mesh_.notes.push_back(fmt::format(text, std::forward<Arguments>(arguments)...) + ".");
+  }
+
+  void tell_of_unused(const std::vector<std::string>& groups, const std::vector<std::string>& used,
+                      std::string_view what) {
+    for (const std::string& group : groups) {
+      if (std::ranges::count(used, group) == 0)
+        note(
+            "The physical group \"{}\" makes no {}: its elements are in groups with lower numbers, too, or "
+            "belong to no cell",
+            group, what);
+    }
   }
 
   /// Keeps the nodes that cells use, in the order of their tags, and gives the elements their numbers.
