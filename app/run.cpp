@@ -131,7 +131,7 @@ class Run {
     together(ranks_, [&] {
       if (!writes() || !restart) return;
       // All of them before the first one is changed.
-      require_same_columns(residuals, columns);
+      require_same_head(residuals, columns);
       files.monitors->require_continuable();
     });
     together(ranks_, [&] { files.fields.emplace(directory_, settings_.name, mesh_, restart_time); });
@@ -145,7 +145,20 @@ class Run {
       files.fields->remove_replaced();
       files.monitors->open(restart);
       files.residuals.emplace(residuals, columns, restart_time);
+      tell_of_others(files.monitors->files_of_others());
     });
+  }
+
+  /// Of tables whose rows are not this run's.
+  void tell_of_others(const std::vector<std::string>& tables) {
+    if (tables.empty()) return;
+    const std::string first = (directory_ / tables[0]).string();
+    progress_.note(
+        tables.size() == 1
+            ? fmt::format("'{}' is of a monitor that this run does not have, and left as it is", first)
+            : fmt::format(
+                  "'{}' and {} more are of monitors that this run does not have, and left as they are", first,
+                  tables.size() - 1));
   }
 
   /// Whether it is a checkpoint in `directory` that the run goes on from: one of the run whose files are
@@ -220,6 +233,7 @@ class Run {
             path, checkpoint.time, *end));
       }
     });
+    unwritten_since_ = checkpoint.unwritten_since;
     warn(simulation_.resume(checkpoint, path));
     return Moment{checkpoint.step, checkpoint.time, checkpoint.time};
   }
@@ -250,7 +264,7 @@ class Run {
       const auto snapshot = simulation_.snapshot();
       simulate([&] { write_state(begin, is_due(output, start, begin, false), files, *snapshot); });
     }
-    if (restarted && simulation_.finished()) simulate([&] { write_end(files); });
+    if (restarted) simulate([&] { write_missing(files); });
     if (!simulation_.finished()) warn(simulation_.warnings());
     stop_on_signals();  // what comes before the steps is better ended at once
     progress_.begin_steps(simulation_.time());
@@ -260,6 +274,7 @@ class Run {
       const Real before = simulation_.time();
       simulate([&] { timer_.time([&] { simulation_.advance(); }); });
       record();
+      unwritten_since_ = before;
       warn(simulation_.warnings());
       const std::vector<double> residuals = simulation_.residuals();
       if (files.residuals) files.residuals->write_row(residuals);
@@ -272,6 +287,7 @@ class Run {
       const bool at_end = simulation_.finished();
       simulate(
           [&] { write_state(now, is_due(output, start, now, false) || at_end, files, *snapshot, at_end); });
+      unwritten_since_.reset();
       if (one_result) continue;
       if (asked.checkpoint || is_due(checkpoints, start, now, false)) checkpoint(files);
       progress_.step(simulation_.steps(), simulation_.time(), simulation_.progress());
@@ -305,20 +321,26 @@ class Run {
   void write_state(const Moment& now, bool write_fields, Files& files, Snapshot& snapshot,
                    bool at_end = false) {
     as_output([&] {
-      if (write_fields) write_fields_at(now, files, snapshot);
+      // Before the fields, which fill a disk: rows of some monitors cannot be made anew after a restart.
       files.monitors->write(now, write_fields, snapshot, at_end);
+      if (write_fields) write_fields_at(now, files, snapshot);
     });
   }
 
-  /// The end of a restart from it: the run before may have been on its way to another one, have written
-  /// elsewhere, or have had other fields.
-  void write_end(Files& files) {
-    const Moment end{simulation_.steps(), simulation_.time(), simulation_.time()};
+  /// At a restart. Of one from the end the run before may have been on its way to another one, have written
+  /// elsewhere, or have had other fields; of another moment it says itself whether it could not write all.
+  void write_missing(Files& files) {
+    const bool at_end = simulation_.finished();
+    if (!at_end && !unwritten_since_) return;
+    const Moment now{simulation_.steps(), simulation_.time(), unwritten_since_.value_or(simulation_.time())};
+    const bool write_fields =
+        at_end || is_due(settings_.output.schedule, simulation_.start_time(), now, false);
     const auto snapshot = simulation_.snapshot();
     as_output([&] {
-      write_fields_at(end, files, *snapshot);
-      files.monitors->write_end(end, *snapshot);
+      files.monitors->write_missing(now, write_fields, *snapshot, at_end);
+      if (write_fields) write_fields_at(now, files, *snapshot);
     });
+    unwritten_since_.reset();
   }
 
   void checkpoint(Files& files) {
@@ -328,7 +350,8 @@ class Run {
         if (files.residuals) files.residuals->sync();
         files.monitors->sync();
       });
-      const Checkpoint checkpoint = simulation_.checkpoint();
+      Checkpoint checkpoint = simulation_.checkpoint();
+      checkpoint.unwritten_since = unwritten_since_;
       write_checkpoint(directory_, checkpoint, ranks_);
     });
   }
@@ -472,6 +495,7 @@ class Run {
   Summary summary_;
   Report report_;
   std::int64_t steps_taken_ = 0;
+  std::optional<double> unwritten_since_;  // as a checkpoint has it
   StepTimer timer_;
   std::map<std::string, std::int64_t> iterations_;  // by solve
   double program_began_;

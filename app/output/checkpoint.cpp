@@ -74,6 +74,7 @@ std::filesystem::path write_checkpoint(const std::filesystem::path& directory, c
   };
   write_one("/step", checkpoint.step);
   write_one("/time", checkpoint.time);
+  if (checkpoint.unwritten_since) write_one("/unwritten_since", *checkpoint.unwritten_since);
   write_group(file, "/numbers", checkpoint.numbers, write_one);
   write_group(file, "/integers", checkpoint.integers, write_one);
   write_group(file, "/texts", checkpoint.texts, [&](const std::string& name, const std::string& text) {
@@ -114,6 +115,7 @@ Checkpoint read_verified(const std::filesystem::path& path, const Communicator& 
   Checkpoint checkpoint;
   checkpoint.step = read_one<std::int64_t>(file, "/step");
   checkpoint.time = read_one<double>(file, "/time");
+  if (file.has("/unwritten_since")) checkpoint.unwritten_since = read_one<double>(file, "/unwritten_since");
   for (const auto& name : file.members("/numbers")) {
     checkpoint.numbers[name] = read_one<double>(file, "/numbers/" + name);
   }

@@ -18,6 +18,8 @@ namespace curlew {
 struct Checkpoint {
   std::int64_t step = 0;
   double time = 0;  ///< [s]
+  /// Only where some of what was due at this step could not be written: the time of the step before [s].
+  std::optional<double> unwritten_since;
   std::map<std::string, double> numbers;
   std::map<std::string, std::int64_t> integers;
   std::map<std::string, std::string> texts;

@@ -44,8 +44,12 @@ std::string units_of(const std::vector<CsvColumn>& columns) {
   return text;
 }
 
-std::string head(const std::vector<CsvColumn>& columns) {
-  return fmt::format("# units: {}\n{}", units_of(columns), names_line(columns));
+std::string first_line(const std::vector<CsvColumn>& columns, const std::string& source) {
+  return fmt::format("# units: {}{}{}", units_of(columns), source.empty() ? "" : "; ", source);
+}
+
+std::string head(const std::vector<CsvColumn>& columns, const std::string& source) {
+  return first_line(columns, source) + '\n' + names_line(columns);
 }
 
 void append_row(std::string& text, std::span<const double> row) {
@@ -95,20 +99,20 @@ Found found_at(const std::filesystem::path& path, const std::string& head) {
 
 }  // namespace
 
-void require_same_columns(const std::filesystem::path& path, const std::vector<CsvColumn>& columns) {
-  if (found_at(path, head(columns)) != Found::Others) return;
+void require_same_head(const std::filesystem::path& path, const std::vector<CsvColumn>& columns,
+                       const std::string& source) {
+  if (found_at(path, head(columns, source)) != Found::Others) return;
   throw InputError(
-      fmt::format("cannot continue '{}': its columns and units are not those of this run, which are '{}'; "
-                  "remove the file "
-                  "or choose another output directory",
-                  path.string(), units_of(columns)));
+      fmt::format("cannot continue '{}': what it has is not what this run writes, whose file begins with "
+                  "'{}'; rename or remove the file or choose another output directory",
+                  path.string(), first_line(columns, source)));
 }
 
 CsvWriter::CsvWriter(const std::filesystem::path& path, std::vector<CsvColumn> columns,
-                     std::optional<double> restart_time)
+                     std::optional<double> restart_time, const std::string& source)
     : path_(path), columns_(std::move(columns)) {
-  if (restart_time) require_same_columns(path_, columns_);
-  const std::string start = head(columns_);
+  if (restart_time) require_same_head(path_, columns_, source);
+  const std::string start = head(columns_, source);
   const bool continues = restart_time && found_at(path_, start) == Found::Ours;
   if (continues) {
     const auto time = std::ranges::find(columns_, "time", &CsvColumn::name);

@@ -13,18 +13,21 @@
 
 namespace curlew {
 
-/// Throws InputError if the file is there with other columns or units: a restart cannot continue it then.
-void require_same_columns(const std::filesystem::path& path, const std::vector<CsvColumn>& columns);
+/// Throws InputError if the file is there with other columns, units or `source`: a restart cannot continue it
+/// then.
+void require_same_head(const std::filesystem::path& path, const std::vector<CsvColumn>& columns,
+                       const std::string& source = {});
 
-/// A table that grows by a row now and then: `# units: time [s], …`, the names, then rows of numbers in the
-/// shortest form that reads back to the same bits. Every row is flushed.
+/// A table that grows by a row now and then: `# units: time [s], …; SOURCE`, the names, then rows of numbers
+/// in the shortest form that reads back to the same bits. SOURCE is where the values come from as far as the
+/// names do not say it; it may be empty. Every row is flushed.
 class CsvWriter {
  public:
   /// Starts a new file, or at a restart at `restart_time` [s] continues the one there from its rows with
   /// time <= restart_time (a column `time` is required then). Throws FileError naming the path and the cause,
-  /// and as require_same_columns() does.
+  /// and as require_same_head() does.
   CsvWriter(const std::filesystem::path& path, std::vector<CsvColumn> columns,
-            std::optional<double> restart_time = std::nullopt);
+            std::optional<double> restart_time = std::nullopt, const std::string& source = {});
 
   /// Appends one number per column. Throws FileError naming the path and the cause.
   void write_row(std::span<const double> row);

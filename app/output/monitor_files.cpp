@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <fstream>
 #include <functional>
 #include <memory>
 #include <system_error>
@@ -27,8 +28,20 @@ void append(Columns& columns, Columns more) {
 struct MonitorTable {
   Columns columns;
   std::function<std::vector<double>(Snapshot&)> values;
-  std::string doubt = {};  // about the values; empty: none
+  std::string doubt = {};   // about the values; empty: none
+  std::string source = {};  // of the values, as CsvWriter has it
 };
+
+std::string text_of(const Vector3& x) {
+  return fmt::format("({}, {}, {})", x.x, x.y, x.z);
+}
+
+std::string text_of(const std::vector<NamedReference>& names) {
+  std::string text;
+  for (const NamedReference& reference : names)
+    text += fmt::format("{}\"{}\"", text.empty() ? "" : ", ", reference.name);
+  return text;
+}
 
 /// Point by point its position, if asked for, and its values of all fields.
 std::vector<double> at_points(const PointSampler& sampler, const std::vector<FieldDescription>& fields,
@@ -57,6 +70,7 @@ class TableMaker {
   MonitorTable operator()(const std::string& name, const ProbeSettings& probe) {
     MonitorTable table;
     for (std::size_t k = 0; k < probe.points.size(); ++k) {
+      table.source += fmt::format("{}p{} at {}", k == 0 ? "" : ", ", k, text_of(probe.points[k]));
       for (const FieldDescription& field : probe.fields) {
         append(table.columns,
                field_columns(fmt::format("p{}_{}", k, field.name), field.unit, field.components));
@@ -110,7 +124,10 @@ class TableMaker {
     for (const FieldDescription& field : settings.fields)
       append(table.columns, field_columns(field.name, field.unit, field.components));
     std::optional<std::string> region;
-    if (settings.region) region = settings.region->name;
+    if (settings.region) {
+      region = settings.region->name;
+      table.source = fmt::format("in \"{}\"", *region);
+    }
     table.values = [average = VolumeAverage(mesh_, name, region),
                     fields = settings.fields](Snapshot& snapshot) {
       std::vector<double> values;
@@ -151,8 +168,12 @@ class TableMaker {
     append(table.columns, field_columns("pressure", force, 3));
     append(table.columns, field_columns("viscous", force, 3));
     for (const char* column : {"mx", "my", "mz"}) table.columns.push_back({column, moment});
+    table.source = fmt::format("on {}, about {}", text_of(settings.patches), text_of(settings.origin));
     const auto& reference = settings.reference;
     if (reference) {
+      table.source += fmt::format(", with velocity {} m/s, area {} {}", reference->velocity, reference->area,
+                                  plane ? "m" : "m2");
+      if (reference->length) table.source += fmt::format(", length {} m", *reference->length);
       for (const char* column : {"cx", "cy", "cz"}) table.columns.push_back({column, "1"});
       if (reference->length) append(table.columns, field_columns("cm", "1", 3));
     }
@@ -228,6 +249,14 @@ ColumnValue value_of(const MonitorTable& table, std::size_t column, Snapshot& sn
   return result;
 }
 
+/// By its first line.
+bool is_of_monitor(const std::filesystem::path& table) {
+  std::ifstream file(table);
+  std::string line;
+  return read_whole_line(file, line) &&
+         (line.starts_with("# units: time [s]") || line.starts_with("# time = "));
+}
+
 }  // namespace
 
 struct MonitorFiles::Monitor {
@@ -283,7 +312,7 @@ bool MonitorFiles::writes() const {
 void MonitorFiles::require_continuable() const {
   for (const Monitor& monitor : monitors_) {
     if (monitor.is_series && writes())
-      require_same_columns(monitor.file_in(directory_), monitor.columns_of_file());
+      require_same_head(monitor.file_in(directory_), monitor.columns_of_file(), monitor.table.source);
   }
 }
 
@@ -298,10 +327,28 @@ void MonitorFiles::open(const std::optional<Moment>& restart) {
       continue;
     }
     const auto restart_time = restart ? std::optional(restart->time) : std::nullopt;
-    monitor.series =
-        std::make_unique<CsvWriter>(monitor.file_in(directory_), monitor.columns_of_file(), restart_time);
+    monitor.series = std::make_unique<CsvWriter>(monitor.file_in(directory_), monitor.columns_of_file(),
+                                                 restart_time, monitor.table.source);
     remember(monitor, monitor.series->last_row());
   }
+}
+
+std::vector<std::string> MonitorFiles::files_of_others() const {
+  const auto is_ours = [&](const std::string& name) {
+    return std::ranges::any_of(monitors_, [&](const Monitor& monitor) {
+      return monitor.is_series ? name == monitor.name + ".csv"
+                               : step_in(name, monitor.name + "_", ".csv").has_value();
+    });
+  };
+  std::vector<std::string> names;
+  std::error_code ignored;  // what cannot be looked at is not told of
+  for (const auto& entry : std::filesystem::directory_iterator(directory_, ignored)) {
+    const std::string name = entry.path().filename().string();
+    if (entry.path().extension() != ".csv" || !entry.is_regular_file(ignored) || is_ours(name)) continue;
+    if (is_of_monitor(entry.path())) names.push_back(name);
+  }
+  std::ranges::sort(names);
+  return names;
 }
 
 void MonitorFiles::remember(const Monitor& monitor, std::span<const double> row) {
@@ -313,9 +360,13 @@ void MonitorFiles::remember(const Monitor& monitor, std::span<const double> row)
 
 void MonitorFiles::write(const Moment& moment, bool fields_are_written, Snapshot& snapshot, bool at_end) {
   for (Monitor& monitor : monitors_) {
-    const bool otherwise = monitor.is_series || fields_are_written;
-    if (at_end || is_due(monitor.schedule, start_, moment, otherwise)) write(monitor, moment, snapshot);
+    if (is_due(monitor, moment, fields_are_written, at_end)) write(monitor, moment, snapshot);
   }
+}
+
+bool MonitorFiles::is_due(const Monitor& monitor, const Moment& moment, bool fields_are_written,
+                          bool at_end) const {
+  return at_end || curlew::is_due(monitor.schedule, start_, moment, monitor.is_series || fields_are_written);
 }
 
 void MonitorFiles::write(Monitor& monitor, const Moment& moment, Snapshot& snapshot) {
@@ -338,8 +389,10 @@ bool MonitorFiles::has_row(const Monitor& monitor, const Moment& moment) {
          monitor.series->last_row().front() == moment.time;
 }
 
-void MonitorFiles::write_end(const Moment& moment, Snapshot& snapshot) {
+void MonitorFiles::write_missing(const Moment& moment, bool fields_are_written, Snapshot& snapshot,
+                                 bool at_end) {
   for (Monitor& monitor : monitors_) {
+    if (!is_due(monitor, moment, fields_are_written, at_end)) continue;
     const bool there = writes() && has_row(monitor, moment);
     if (ranks_.maximum(there ? 1 : 0) == 0) write(monitor, moment, snapshot);  // which all ranks do together
   }

@@ -67,21 +67,24 @@ class MonitorFiles {
   /// A sentence for each line that leaves the mesh.
   const std::vector<std::string>& doubts() const { return doubts_; }
 
-  /// Throws as require_same_columns() does for a file that a restart would continue.
+  /// Throws as require_same_head() does for a file that a restart would continue.
   void require_continuable() const;
   /// Creates the files in the directory, which is there, or where a run goes on from `restart` continues
   /// them; those of lines that this run replaces are removed. To be called before write(). Throws as
   /// CsvWriter does.
   void open(const std::optional<Moment>& restart = std::nullopt);
 
+  /// Names of the files in the directory that monitors which this run does not have have left there, sorted.
+  std::vector<std::string> files_of_others() const;
+
   /// To be called for every state of the run, the initial one included; a steady run has one. Writes what is
   /// due, at the end of the run everything; throws as CsvWriter does. `fields_are_written`: this is an output
   /// time, when lines without a schedule of their own are due.
   void write(const Moment& moment, bool fields_are_written, Snapshot& snapshot, bool at_end = false);
 
-  /// Of a run that was at its end when it went on: writes what write() would have written there, of series
-  /// what is not there yet.
-  void write_end(const Moment& moment, Snapshot& snapshot);
+  /// Of a run that goes on from a moment whose rows may be missing: as write(), but of series only what is
+  /// not there yet.
+  void write_missing(const Moment& moment, bool fields_are_written, Snapshot& snapshot, bool at_end);
   /// Returns once all rows are on the disk.
   void sync();
 
@@ -101,6 +104,7 @@ class MonitorFiles {
   struct Monitor;
 
   bool writes() const;  // this rank
+  bool is_due(const Monitor& monitor, const Moment& moment, bool fields_are_written, bool at_end) const;
   void write(Monitor& monitor, const Moment& moment, Snapshot& snapshot);
   /// Whether a series has a row of a moment; on the rank that writes.
   static bool has_row(const Monitor& monitor, const Moment& moment);

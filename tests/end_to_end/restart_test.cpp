@@ -9,6 +9,7 @@
 #include "app/files/hdf5_file.hpp"
 #include "app/output/checkpoint.hpp"
 #include "mesh/cell_shapes.hpp"
+#include "tests/end_to_end/flow_folder.hpp"
 #include "tests/end_to_end/kills.hpp"
 #include "tests/end_to_end/program.hpp"
 
@@ -161,6 +162,39 @@ TEST(RestartAgain, a_longer_run_continues_a_shorter_one) {
             read_checkpoint(folder / "whole/checkpoint_20.h5"));
 }
 
+/// After a run that could not write one of its files, and one that goes on from where it ended.
+void expect_same_files_after_failure(const CaseFolder& folder, const std::string& file) {
+  SCOPED_TRACE(file);
+  std::filesystem::remove_all(folder / "out");
+  std::filesystem::create_directories(folder / "out" / file / "in the way");
+  const Outcome failed = folder.run({});
+  EXPECT_EQ(failed.status, 2);
+  EXPECT_THAT(failed.error, AllOf(StartsWith("error: cannot write 'out/"), HasSubstr(file)));
+  ASSERT_TRUE(find_newest_valid_checkpoint(folder / "out")->checkpoint.unwritten_since);
+  // As long as the cause is there nothing is lost.
+  EXPECT_EQ(folder.run({"--restart", "out"}).status, 2);
+  std::filesystem::remove_all(folder / "out" / file);
+  EXPECT_EQ(folder.run({"--restart", "out"}).error, "");
+  expect_same_files(folder / "whole", folder / "out");
+}
+
+TEST(RestartAfterAFailedWrite, writes_what_is_missing) {
+  const CaseFolder folder;
+  ASSERT_EQ(folder.run({"--output", "whole"}).status, 0);
+  expect_same_files_after_failure(folder, "fields/box_000008.hdf");
+  expect_same_files_after_failure(folder, "middle_8.csv");
+}
+
+TEST(RestartAfterAFailedWrite, of_a_flow_writes_what_is_missing) {
+  const FlowFolder folder;
+  ASSERT_EQ(folder.run({"--output", "whole"}).status, 0);
+  std::vector<std::string> fields;
+  for (const auto& [name, bytes] : contents(folder / "whole"))
+    if (name.starts_with("fields/")) fields.push_back(name);
+  ASSERT_EQ(fields.size(), 4u);  // of 0, 0.4, 0.8 and 1 s
+  expect_same_files_after_failure(folder, fields[1]);
+}
+
 TEST(RestartFrom, a_checkpoint_of_another_mesh_is_refused) {
   const CaseFolder folder, other(CellType::Triangle, 7);
   ASSERT_EQ(other.run({"--steps", "2"}).status, 0);
@@ -255,8 +289,10 @@ TEST(RestartFrom, a_checkpoint_with_other_columns_leaves_all_files_alone) {
   const CaseFolder folder;
   ASSERT_EQ(folder.run({}).status, 0);
   const auto before = contents(folder / "out");
-  // A monitor that comes after others, one that comes first, and the table of the run itself.
-  for (const char* change : {"monitor.sides.patches=[\"left\"]", "monitor.centre.fields=[\"temperature\"]"}) {
+  // A monitor that comes after others, one that comes first, the same columns from elsewhere, and the table
+  // of the run itself.
+  for (const char* change : {"monitor.sides.patches=[\"left\"]", "monitor.centre.fields=[\"temperature\"]",
+                             "monitor.centre.points=[[0.25, 0.25, 0]]"}) {
     const Outcome refused = folder.run({"--restart", "out/checkpoint_15.h5", "--set", change});
     EXPECT_EQ(refused.status, 2);
     EXPECT_THAT(refused.error, HasSubstr("error: cannot continue 'out/"));
@@ -267,6 +303,22 @@ TEST(RestartFrom, a_checkpoint_with_other_columns_leaves_all_files_alone) {
   EXPECT_EQ(folder.run({"--restart", "out/checkpoint_15.h5"}).status, 2);
   write_text(folder / "out/residuals.csv", residuals);
   EXPECT_TRUE(contents(folder / "out") == before);
+}
+
+TEST(RestartFrom, a_checkpoint_without_one_of_the_monitors_tells_of_its_table) {
+  const CaseFolder folder;
+  ASSERT_EQ(folder.run({}).status, 0);
+  const std::string table = read_text(folder / "out/mean.csv");
+  const std::string text = read_text(folder / "case.toml");
+  folder.edit("[monitor.mean]", "[monitor.average]");
+  const std::vector<std::string> again{"run", "case.toml", "--restart", "out/checkpoint_15.h5"};
+  EXPECT_THAT(run_curlew(folder.path(), again).error,
+              HasSubstr("'out/mean.csv' is of a monitor that this run does not have, and left as it is\n"));
+  EXPECT_EQ(read_text(folder / "out/mean.csv"), table);
+  write_text(folder / "case.toml", text);
+  EXPECT_THAT(run_curlew(folder.path(), again).error, HasSubstr("'out/average.csv'"));
+  std::filesystem::remove(folder / "out/average.csv");
+  EXPECT_THAT(run_curlew(folder.path(), again).error, Not(HasSubstr("does not have")));
 }
 
 TEST(RestartFrom, a_directory_never_goes_on_with_the_run_before_the_last) {

@@ -25,6 +25,7 @@ Checkpoint example(std::int64_t step) {
   checkpoint.step = step;
   checkpoint.time = 0.1 * static_cast<double>(step);
   checkpoint.numbers = {{"step size", 1.0 / 3}, {"pressure reference", -0.0}};
+  checkpoint.unwritten_since = 1.0 / 7;
   checkpoint.integers = {{"solves", std::numeric_limits<std::int64_t>::min()}, {"nodes", 1000}};
   checkpoint.texts = {{"case", "[case]\nname = \"plaque à µ\"\n"}, {"empty", ""}};
   std::vector<double> temperature;

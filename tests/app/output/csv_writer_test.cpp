@@ -16,6 +16,7 @@ namespace {
 
 using testing::AllOf;
 using testing::HasSubstr;
+using testing::StartsWith;
 
 const std::vector<CsvColumn> columns = {{"step", "1"}, {"time", "s"}, {"p0_temperature", "K"}};
 
@@ -89,7 +90,7 @@ TEST(CsvWriter, a_head_that_a_power_failure_cut_off_is_written_anew) {
   const std::string head = read_text(directory / "whole.csv");
   for (const std::size_t left : {std::size_t(0), std::size_t(1), head.find('\n'), head.size() - 1}) {
     write_text(directory / "a.csv", head.substr(0, left));
-    EXPECT_NO_THROW(require_same_columns(directory / "a.csv", columns)) << left;
+    EXPECT_NO_THROW(require_same_head(directory / "a.csv", columns)) << left;
     {
       CsvWriter continued(directory / "a.csv", columns, 0.45);
       write_rows(continued, 5, 6);
@@ -107,8 +108,17 @@ TEST(CsvWriter, a_file_with_other_columns_is_not_continued) {
   EXPECT_THAT(message_of<InputError>([&] { CsvWriter(directory / "a.csv", columns, 1.0); }),
               AllOf(HasSubstr((directory / "a.csv").string()), HasSubstr("p0_temperature [K]")));
   EXPECT_EQ(read_text(directory / "a.csv"), before);
+  // Nor one with the same columns from elsewhere.
+  { const CsvWriter writer(directory / "b.csv", columns, std::nullopt, "p0 at (0, 0, 1)"); }
+  EXPECT_THAT(read_text(directory / "b.csv"),
+              StartsWith("# units: step [1], time [s], p0_temperature [K]; p0 at (0, 0, 1)\nstep,"));
+  EXPECT_NO_THROW(require_same_head(directory / "b.csv", columns, "p0 at (0, 0, 1)"));
+  EXPECT_THAT(
+      message_of<InputError>([&] { require_same_head(directory / "b.csv", columns, "p0 at (0, 1, 0)"); }),
+      HasSubstr("b.csv': what it has is not what this run writes, whose file begins with '# units: "
+                "step [1], time [s], p0_temperature [K]; p0 at (0, 1, 0)'"));
   // However long it is.
-  EXPECT_THROW(require_same_columns("/dev/zero", columns), InputError);
+  EXPECT_THROW(require_same_head("/dev/zero", columns), InputError);
 }
 
 TEST(CsvWriter, names_with_commas_and_quotes_are_one_cell) {

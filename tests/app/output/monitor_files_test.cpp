@@ -90,7 +90,7 @@ TEST_F(MonitorFilesOnCube, probe) {
   EXPECT_EQ(read_text(directory_ / "m.csv"),
             "# units: time [s], p0_temperature [K], p0_heat_flux_x [W/m2], p0_heat_flux_y [W/m2], "
             "p0_heat_flux_z [W/m2], p1_temperature [K], p1_heat_flux_x [W/m2], p1_heat_flux_y [W/m2], "
-            "p1_heat_flux_z [W/m2]\n"
+            "p1_heat_flux_z [W/m2]; p0 at (0.25, 0.25, 0.25), p1 at (1, 1, 1)\n"
             "time,p0_temperature,p0_heat_flux_x,p0_heat_flux_y,p0_heat_flux_z,p1_temperature,"
             "p1_heat_flux_x,p1_heat_flux_y,p1_heat_flux_z\n"
             "0,300.75,-3,0,4,303,-3,0,4\n");
@@ -116,6 +116,7 @@ TEST_F(MonitorFilesOnCube, extrema) {
 
 TEST_F(MonitorFilesOnCube, average) {
   write_one(AverageSettings{{temperature, gradient}, NamedReference{"box", {}}});
+  EXPECT_THAT(read_text(directory_ / "m.csv"), HasSubstr("gradient_z [K/m]; in \"box\"\n"));
   EXPECT_THAT(rows(directory_ / "m.csv"),
               StartsWith("time,temperature,gradient_x,gradient_y,gradient_z\n0,"));
   EXPECT_NEAR(last_values_.at("m").at("temperature"), 301.5, 1e-12);
@@ -240,7 +241,7 @@ TEST_F(MonitorFilesOnCube, at_an_end_that_is_there_already_rows_are_not_written_
   for (int again = 0; again < 2; ++again) {
     MonitorFiles files(mesh_, settings, 0, directory_.path());
     files.open(end);
-    files.write_end(end, snapshot_);
+    files.write_missing(end, true, snapshot_, true);
     EXPECT_TRUE(read_text(directory_ / "all.csv").ends_with("\n0.4,303\n0.5,303\n"));
     EXPECT_EQ(rows(directory_ / "seldom.csv"), "time,p0_temperature\n0,303\n0.4,303\n0.5,303\n");
     EXPECT_EQ(directory_.names(), "all.csv cut_5.csv seldom.csv");
@@ -273,6 +274,20 @@ TEST_F(MonitorFilesOnCube, there_is_doubt_about_lines_that_leave_the_mesh) {
       MonitorFiles(mesh_, settings, 0, directory_.path()).doubts(),
       ElementsAre("case.toml:7: monitor 'cut': 3 of its 5 points are not in the mesh, the first of them "
                   "at (1.25, 0.5, 0.5); there its values are not-a-number"));
+}
+
+TEST_F(MonitorFilesOnCube, files_of_monitors_that_it_does_not_have_are_told) {
+  const std::vector<MonitorSettings> settings{
+      monitor("cut", LineSettings{{0, .5, .5}, {1, .5, .5}, 3, {temperature}}),
+      monitor("mean", AverageSettings{{temperature}, {}})};
+  MonitorFiles files(mesh_, settings, 0, directory_.path());
+  files.open();
+  for (const int step : {0, 1}) files.write({step, .5 * step, 0}, true, snapshot_);
+  for (const char* name : {"of a user.csv", "empty.csv"}) write_text(directory_ / name, "");
+  write_text(directory_ / "residuals.csv", "# units: step [1], time [s]\nstep,time\n");
+  EXPECT_THAT(files.files_of_others(), ElementsAre());
+  const MonitorFiles later(mesh_, {}, 0, directory_.path());
+  EXPECT_THAT(later.files_of_others(), ElementsAre("cut_0.csv", "cut_1.csv", "mean.csv"));
 }
 
 TEST_F(MonitorFilesOnCube, all_that_is_wrong_is_reported_before_a_file_is_touched) {
