@@ -292,7 +292,7 @@ TEST(RestartFrom, a_checkpoint_with_other_columns_leaves_all_files_alone) {
   // A monitor that comes after others, one that comes first, the same columns from elsewhere, and the table
   // of the run itself.
   for (const char* change : {"monitor.sides.patches=[\"left\"]", "monitor.centre.fields=[\"temperature\"]",
-                             "monitor.centre.points=[[0.25, 0.25, 0]]"}) {
+                             "monitor.centre.points=[[0.5, 0.5, 0], [0.1, 0.8, 0]]"}) {
     const Outcome refused = folder.run({"--restart", "out/checkpoint_15.h5", "--set", change});
     EXPECT_EQ(refused.status, 2);
     EXPECT_THAT(refused.error, HasSubstr("error: cannot continue 'out/"));
