@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <new>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -65,6 +66,16 @@ void together(const Communicator& ranks, const std::function<void()>& action) {
   const auto shared = nlohmann::json::parse(reinterpret_cast<const char*>(bytes.data()),
                                             reinterpret_cast<const char*>(bytes.data()) + bytes.size());
   throw SharedFailure({shared.at("status"), shared.at("messages")});
+}
+
+void require_same(const Communicator& ranks, std::string_view mine, const std::string& complaint) {
+  if (ranks.ranks() == 1) return;
+  const auto letters = std::as_bytes(std::span(mine));
+  std::vector<std::byte> first(letters.begin(), letters.end());
+  ranks.broadcast(0, first);
+  together(ranks, [&] {
+    if (!std::ranges::equal(first, letters)) throw InputError(complaint);
+  });
 }
 
 }  // namespace curlew

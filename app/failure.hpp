@@ -4,6 +4,7 @@
 #include <exception>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "mesh/parallel/communicator.hpp"
@@ -49,5 +50,9 @@ class LoneFailure final : public CarriedFailure {
 /// lowest of these has to tell; on one rank alone what it throws goes through as it is. Within `action` no
 /// rank may wait for another one after what can fail on one of them only.
 void together(const Communicator& ranks, const std::function<void()>& action);
+
+/// Throws an InputError with `complaint`, as together() does, where `mine` is not the same on all ranks: what
+/// each of them has read or been told by itself, maybe on a machine of its own. By all ranks together.
+void require_same(const Communicator& ranks, std::string_view mine, const std::string& complaint);
 
 }  // namespace curlew

@@ -52,7 +52,6 @@ class Run {
   int run() {
     report_.case_file = text_of_case();
     report_.overrides = options_.overrides;
-    for (const std::string& note : mesh_.notes()) progress_.note(note);
     Files files;
     // What is wrong with the monitors shows before there is anything to lose.
     together(ranks_, [&] {
@@ -168,8 +167,12 @@ class Run {
     std::error_code ignored;
     const std::filesystem::path from = std::filesystem::weakly_canonical(*options_.restart, ignored);
     if (is_set_aside(from)) return false;
-    const bool is_directory = std::filesystem::is_directory(from, ignored);
-    return std::filesystem::equivalent(is_directory ? from : from.parent_path(), directory, ignored);
+    if (std::filesystem::is_directory(from, ignored))
+      return std::filesystem::equivalent(from, directory, ignored);
+    // The file may be a link, and so may its name in the directory.
+    const std::filesystem::path named = std::filesystem::absolute(*options_.restart, ignored).parent_path();
+    return std::filesystem::equivalent(from.parent_path(), directory, ignored) ||
+           std::filesystem::equivalent(named, directory, ignored);
   }
 
   /// What was asked of any rank since the last step.
@@ -510,7 +513,14 @@ int run_simulation(const RunOptions& options, Simulation& simulation, int thread
 int run_case(const RunOptions& options) {
   outlive_signals();
   const std::shared_ptr<const Communicator> ranks = all_ranks();
+  require_same(*ranks,
+               fmt::format("{} {} {} {}", options.restart.value_or("").string(), options.steps.value_or(-1),
+                           options.backend, options.overlap),
+               "options of the command line are not those of rank 0; all ranks have to get the same");
   const LoadedCase loaded = load_case(options.case_file, options.overrides, ranks, options.output);
+  if (ranks->rank() == 0 && !options.quiet) {  // before what they may be the cause of
+    for (const std::string& note : loaded.mesh->notes()) std::cerr << note + '\n' << std::flush;
+  }
   for (const std::string& doubt : doubts_about(loaded)) {
     if (ranks->rank() == 0) std::cerr << "warning: " + doubt + '\n' << std::flush;
   }

@@ -217,7 +217,8 @@ class SlicedMatrix {
       block.first_column = static_cast<Index>(columns_so_far);
       columns_so_far += at(block.entries());
     }
-    REQUIRE(entries <= at(std::numeric_limits<Index>::max()), "a matrix has too many entries");
+    if (entries > at(std::numeric_limits<Index>::max()))
+      throw InputError("a matrix has more than 2^31 entries on a rank; use more ranks or a coarser mesh");
     near_columns_ = Buffer<std::uint16_t>(MemorySpace::Host, near);
     far_columns_ = Buffer<Index>(MemorySpace::Host, far);
     coefficients_ = Buffer<Coefficient>(MemorySpace::Host, entries);

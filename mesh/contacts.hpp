@@ -13,4 +13,8 @@ namespace curlew {
 /// extent, count as none. On a whole mesh whose nodes have positions; linear in the mesh.
 std::vector<Id<Face>> faces_in_contact(const Mesh& mesh);
 
+/// The cells with faces on the boundary whose centroids lie in cells of another body, which is not connected
+/// to theirs through faces: where bodies overlap. As above.
+std::vector<Id<Cell>> overlapping_cells(const Mesh& mesh);
+
 }  // namespace curlew

@@ -495,6 +495,14 @@ Mesh::Mesh(Built built)
       geometry_(topology_, built.builder.take_positions()),
       domain_(std::make_shared<const Domain>(topology_)),
       notes_(built.builder.take_notes()) {
+  if (const std::vector<Id<Cell>> overlapping = overlapping_cells(*this); !overlapping.empty())
+    notes_.push_back(fmt::format(
+        "Bodies overlap: {} at the boundary of one, the first of them at {}, {} within cells of another that "
+        "they are not connected to, and both count there. Join them in the geometry, or take one out of the "
+        "other (in Gmsh BooleanFragments or BooleanDifference).",
+        counted(std::ssize(overlapping), "cell"),
+        where(geometry_.cell_centroids()[at(overlapping.front().value())]),
+        overlapping.size() == 1 ? "lies" : "lie"));
   const std::vector<Id<Face>> touching = faces_in_contact(*this);
   if (touching.empty()) return;
   const Id<Face> first = touching.front();

@@ -22,6 +22,15 @@ Real weighted_deviation(Real flux, Vector3 area, Vector3 arm, Vector3 velocity) 
   return (flux - dot(area, velocity)) * (dot(arm, area) / dot(area, area));
 }
 
+std::vector<Real> weights(const Topology& topology, Real simplex_weight) {
+  std::vector<Real> weight(at(topology.cells().size()));
+  for (const Id<Cell> c : topology.cells())
+    weight[at(c.value())] = is_simplex(topology.cell_type(c)) ? simplex_weight : 1;
+  return weight;
+}
+
+}  // namespace
+
 void require_star_shaped_cells(const Mesh& mesh) {
   const Geometry& geometry = mesh.geometry();
   const auto face_centroid = geometry.face_centroids_of_cells(MemorySpace::Host);
@@ -38,15 +47,6 @@ void require_star_shaped_cells(const Mesh& mesh) {
     }
   }
 }
-
-std::vector<Real> weights(const Topology& topology, Real simplex_weight) {
-  std::vector<Real> weight(at(topology.cells().size()));
-  for (const Id<Cell> c : topology.cells())
-    weight[at(c.value())] = is_simplex(topology.cell_type(c)) ? simplex_weight : 1;
-  return weight;
-}
-
-}  // namespace
 
 FluxMass::FluxMass(const Executor& executor, const Mesh& mesh, FaceStencil stencil, Real simplex_weight)
     : executor_(executor),

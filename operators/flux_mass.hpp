@@ -8,6 +8,10 @@
 
 namespace curlew {
 
+/// Throws InputError, with coordinates, where a face's plane has its cell's centroid on the wrong side: in a
+/// cell that is not star-shaped.
+void require_star_shaped_cells(const Mesh& mesh);
+
 /// Mass of fluxes M, the consistent Hodge star from face fluxes to circulations along dual edges [m2/s]:
 /// M = sum_c [ V Nᵀ N + weight_c Πᵀ diag(h/A) Π ],  Π = I - S N,
 /// on the outward fluxes of each cell, with N the interpolation, S the outward area vectors, A their lengths
@@ -22,8 +26,7 @@ class FluxMass : public Operator<PrimalCochain<Face>, DualCochain<Face>> {
  public:
   /// `simplex_weight` > 0: of the second term on simplices, where it does not change divergence-free fluxes;
   /// more than 1 lowers the eigenvalues of M⁻¹ against the diagonal star h/A, which the classical fractional
-  /// step needs. It is 1 on other cells. Throws InputError, with coordinates, where
-  /// a face's plane has its cell's centroid on the wrong side (h <= 0): a cell that is not star-shaped.
+  /// step needs. It is 1 on other cells. Throws as require_star_shaped_cells() does (h <= 0).
   FluxMass(const Executor& executor, const Mesh& mesh, FaceStencil stencil, Real simplex_weight = 1);
   FluxMass(const Executor& executor, const Mesh& mesh, Real simplex_weight = 1)
       : FluxMass(executor, mesh, FaceStencil(mesh.topology()), simplex_weight) {}

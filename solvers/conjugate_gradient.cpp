@@ -59,6 +59,7 @@ struct StepLengthOnState {
     State& state = states[Id<One>(0)];
     if (state.ending != Ending::None) return;
     const Real curvature = image_direction.value();
+    if (std::isnan(curvature)) return end(state, Ending::NotFinite);
     if (!(curvature > 0)) return end(state, Ending::NoCurvature);
     state.alpha.value = state.residual_energy / curvature;
   }

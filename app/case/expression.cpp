@@ -68,6 +68,13 @@ void define_names(mu::Parser& parser) {
   parser.DefineFun(
       "abs", +[](double v) { return std::abs(v); });
   parser.DefineFun(
+      "floor", +[](double v) { return std::floor(v); });
+  parser.DefineFun(
+      "mod", +[](double v, double w) {
+        const double rest = std::fmod(v, w);
+        return rest != 0 && std::signbit(rest) != std::signbit(w) ? rest + w : rest;
+      });
+  parser.DefineFun(
       "pow", +[](double v, double w) { return std::pow(v, w); });
   parser.DefineFun(
       "erf", +[](double v) { return std::erf(v); });

@@ -75,15 +75,20 @@ std::vector<std::string> doubts_about_walls(const FlowCase& flow_case, const Mes
   for (const FlowBoundarySettings& boundary : flow_case.boundaries) {
     const auto* wall = std::get_if<Wall>(&boundary.condition);
     const std::optional<std::size_t> patch = patch_of(boundary, mesh);
-    if (wall == nullptr || wall->velocity == nullptr || !patch) continue;
+    if (wall == nullptr || !patch) continue;
+    const VectorFunctionPointer velocity =
+        wall->rotation ? std::make_shared<const RotationVelocity>(*wall->rotation) : wall->velocity;
+    if (velocity == nullptr) continue;
     const Real start = flow_case.time.start;
-    if (!points_across(*wall->velocity, mesh, *patch, start) &&
-        !points_across(*wall->velocity, mesh, *patch, start + flow_case.time.step))
+    if (!points_across(*velocity, mesh, *patch, start) &&
+        !points_across(*velocity, mesh, *patch, start + flow_case.time.step))
       continue;
-    doubts.push_back(
-        fmt::format("{}: fluid passes through the patch \"{}\" of type \"wall\", since its velocity points "
-                    "across it; \"inlet\" is for fluid that flows in or out",
-                    boundary.patch.location.text(), boundary.patch.name));
+    const char* cause = wall->rotation
+                            ? "it does not turn within itself: if origin and axis are right, the flow "
+                              "is that of a moment in which it pushes fluid away"
+                            : "its velocity points across it; \"inlet\" is for fluid that flows in or out";
+    doubts.push_back(fmt::format("{}: fluid passes through the patch \"{}\" of type \"wall\", since {}",
+                                 boundary.patch.location.text(), boundary.patch.name, cause));
   }
   return doubts;
 }

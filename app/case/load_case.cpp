@@ -6,12 +6,14 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <fstream>
 #include <iostream>
 #include <iterator>
 
 #include "app/case/flow_doubts.hpp"
 #include "app/command_line.hpp"
 #include "app/failure.hpp"
+#include "app/files/checked_hdf5.hpp"
 #include "app/files/mesh_file.hpp"
 #include "app/files/read_mesh.hpp"
 #include "app/files/step_files.hpp"
@@ -251,9 +253,35 @@ std::unique_ptr<const Mesh> divided(std::unique_ptr<const Mesh> whole,
 
 }  // namespace
 
+namespace {
+
+void require_one_case(const Communicator& ranks, const std::filesystem::path& path,
+                      std::span<const std::string> overrides,
+                      const std::optional<std::filesystem::path>& output) {
+  if (ranks.ranks() == 1) return;  // a case may come through a pipe, which is read once
+  std::string text;
+  together(ranks, [&] { text = read_case_text(path); });
+  for (const std::string& override : overrides) text += '\n' + override;
+  if (output) text += '\n' + output->string();
+  require_same(
+      ranks, text,
+      fmt::format("{}, --set or --output is not what it is on rank 0; all ranks have to run one case",
+                  path.string()));
+}
+
+/// The bytes that say how long one of Curlew's own files is, and the checksum of all that follows.
+std::string head_of(const std::filesystem::path& file) {
+  std::string head(checked_user_block, '\0');
+  std::ifstream(file).read(head.data(), std::ssize(head));
+  return head;
+}
+
+}  // namespace
+
 LoadedCase load_case(const std::filesystem::path& path, std::span<const std::string> overrides,
                      const std::shared_ptr<const Communicator>& ranks,
                      const std::optional<std::filesystem::path>& output) {
+  require_one_case(*ranks, path, overrides, output);
   LoadedCase loaded;
   bool in_parts = false;
   together(*ranks, [&] {
@@ -297,6 +325,13 @@ LoadedCase load_case(const std::filesystem::path& path, std::span<const std::str
         "the mesh file holds parts for as many ranks on some nodes and not on others: all have to "
         "see the same file");
   });
+  if (in_parts) {
+    const std::filesystem::path& file = std::visit(
+        [](const auto& settings) -> const auto& { return settings.mesh.file; }, loaded.settings);
+    require_same(*ranks, head_of(file),
+                 fmt::format("{}: the mesh file is not that of rank 0; all ranks have to see the same file",
+                             file.string()));
+  }
   if (ranks->ranks() > 1 && !in_parts) loaded.mesh = divided(std::move(loaded.mesh), ranks);
   return loaded;
 }
@@ -322,6 +357,7 @@ std::vector<std::string> doubts_about_monitors(const LoadedCase& loaded) {
 namespace {
 
 void check_values(const HeatCase& settings, const Mesh& mesh) {
+  require_cells_to_conduct(mesh);
   const HeatSettings heat = heat_settings(settings, mesh);
   if (settings.initial_temperature) {
     std::vector<Real> initial(at(mesh.topology().nodes().size()));
@@ -338,6 +374,7 @@ void check_values(const HeatCase& settings, const Mesh& mesh) {
 }
 
 void check_values(const FlowCase& settings, const Mesh& mesh) {
+  require_star_shaped_cells(mesh);
   if (settings.initial_velocity)
     average_on_faces(mesh, mesh.topology().faces(), *settings.initial_velocity, settings.time.start);
   if (settings.flow.body_force) average_on_cells(mesh, *settings.flow.body_force, settings.time.start);

@@ -161,7 +161,8 @@ Checkpoint read_checkpoint(const std::filesystem::path& path, const Communicator
 }
 
 std::optional<FoundCheckpoint> find_newest_valid_checkpoint(const std::filesystem::path& directory,
-                                                            const Communicator& ranks) {
+                                                            const Communicator& ranks,
+                                                            std::vector<std::string>* damages) {
   std::vector<std::int64_t> steps;  // the newest last
   if (ranks.rank() == 0) {
     for (const auto& [step, path] : checkpoints_in(directory, ".h5")) steps.push_back(step);
@@ -177,6 +178,8 @@ std::optional<FoundCheckpoint> find_newest_valid_checkpoint(const std::filesyste
     }
     if (ranks.rank() == 0) {
       found.notes.push_back(fmt::format("{}; trying the checkpoint before it", refusal(found.path, *damage)));
+      if (damages != nullptr)
+        damages->push_back(fmt::format("{}: {}", found.path.filename().string(), *damage));
     }
   }
   return std::nullopt;
@@ -187,10 +190,12 @@ FoundCheckpoint find_checkpoint(const std::filesystem::path& path, const Communi
   const bool is_directory =
       ranks.maximum(ranks.rank() == 0 && std::filesystem::is_directory(path, ignored) ? 1 : 0) > 0;
   if (!is_directory) return {path, read_checkpoint(path, ranks), {}};
-  auto newest = find_newest_valid_checkpoint(path, ranks);
+  std::vector<std::string> damages;  // on rank 0, which tells
+  auto newest = find_newest_valid_checkpoint(path, ranks, &damages);
   together(ranks, [&] {
     if (newest) return;
-    std::string why = "no checkpoint_*.h5 in this directory, or none without damage";
+    std::string why = "no checkpoint_*.h5 in this directory";
+    if (!damages.empty()) why += fmt::format(" without damage ({})", fmt::join(damages, "; "));
     const auto aside = checkpoints_in(path, set_aside);
     if (!aside.empty()) {
       why += fmt::format("; of the run before the last there is {}, which --restart takes by this name",

@@ -57,10 +57,11 @@ struct FoundCheckpoint {
   std::vector<std::string> notes;
 };
 
-/// The checkpoint of the highest step in `directory` that verifies; none where there is none. By all ranks
-/// together.
+/// The checkpoint of the highest step in `directory` that verifies; none where there is none. `damages`: gets
+/// a clause for each that does not, on rank 0. By all ranks together.
 std::optional<FoundCheckpoint> find_newest_valid_checkpoint(const std::filesystem::path& directory,
-                                                            const Communicator& ranks = *one_rank());
+                                                            const Communicator& ranks = *one_rank(),
+                                                            std::vector<std::string>* damages = nullptr);
 
 /// What to go on from: the checkpoint `path`, or of a directory the newest in it that verifies. Throws
 /// InputError where that is damaged, or none does, on several ranks SharedFailure. By all ranks together.

@@ -96,10 +96,14 @@ class SteadyDetector {
   Real rate_of_scale() const { return rate_of_scale_; }
   /// To be called after each observation: whether so large a rate_of_scale() may be what solves leave.
   void compare_with_noise(Real largest_rate) {
-    steps_within_noise_ = rate_of_scale_ < largest_rate ? steps_within_noise_ + 1 : 0;
+    constexpr Real weight_of_others =
+        10;  // noise is above any bound that it has been seen to keep now and then
+    steps_within_noise_ = rate_of_scale_ < largest_rate
+                              ? steps_within_noise_ + 1
+                              : std::max(steps_within_noise_ - weight_of_others, 0.);
   }
-  /// Steps in a row, up to the last one, for which it may be so: a number that swings changes little where it
-  /// turns, and much in between.
+  /// Steps up to the last one for which it may be so, less ten for each that is not among them: a number that
+  /// swings changes little where it turns, and much in between.
   int steps_within_noise() const { return static_cast<int>(steps_within_noise_); }
   /// Steps since rate_of_scale() was a tenth lower than ever before.
   int steps_without_fall() const { return static_cast<int>(steps_without_fall_); }

@@ -5,11 +5,15 @@
 #include <gmsh.h>
 
 #include <algorithm>
+#include <array>
+#include <cctype>
 #include <cmath>
 #include <cstdint>
 #include <fstream>
 #include <map>
 #include <numbers>
+#include <optional>
+#include <regex>
 #include <sstream>
 #include <string>
 #include <string_view>
@@ -162,6 +166,80 @@ void require_known_elements(const std::filesystem::path& file) {
   }
 }
 
+/// Fails for a .mesh file with a section of more or fewer lines than it says: Gmsh takes lines of the next
+/// one for elements, or leaves some out.
+void require_counts_of_medit(const std::filesystem::path& file) {
+  if (lower(file.extension().string()) != ".mesh") return;
+  std::string section;
+  std::optional<std::int64_t> listed;  // nothing: the number is yet to come
+  std::int64_t lines = 0;
+  const auto finish = [&] {
+    constexpr std::array sections{"Vertices",       "Edges",      "Triangles",
+                                  "Quadrilaterals", "Tetrahedra", "Hexahedra"};
+    if (std::ranges::count(sections, section) > 0 && listed && *listed != lines)
+      fail_to_import(file,
+                     fmt::format("it says that it has {} {} and lists {}. Write the mesh again, or check "
+                                 "that its copy is complete",
+                                 *listed, section, lines));
+  };
+  std::ifstream in(file);
+  for (std::string line, word; std::getline(in, line);) {
+    std::istringstream words(line.substr(0, line.find('#')));
+    if (!(words >> word)) continue;
+    if (std::isalpha(static_cast<unsigned char>(word.front())) != 0) {
+      finish();
+      section = word;
+      lines = 0;
+      listed.reset();
+      if (std::int64_t number = 0; words >> number) listed = number;
+    } else if (!listed) {
+      if (std::int64_t number = 0; std::istringstream(word) >> number) listed = number;
+    } else {
+      ++lines;
+    }
+  }
+  finish();
+}
+
+/// Fails for what Nastran knows and Gmsh passes over or takes for something else: files that are included,
+/// cards in small letters, and coordinates of grid points in systems of their own.
+void require_plain_nastran(const std::filesystem::path& file) {
+  const std::string extension = lower(file.extension().string());
+  if (extension != ".bdf" && extension != ".nas") return;
+  const auto refuse = [&](const std::string& what) {
+    fail_to_import(file,
+                   what +
+                       ", which Gmsh does not read: the mesh would be another one. Write it without, or "
+                       "as .msh");
+  };
+  std::ifstream in(file);
+  for (std::string line; std::getline(in, line);) {
+    const std::string card = line.substr(0, line.find_first_of(" \t\r,*"));
+    if (card.starts_with('$') || card.empty()) continue;
+    if (lower(card) == "include") refuse("it includes another file");
+    if (card != "GRID" && card != "GRDSET") {
+      const bool has_nodes =
+          std::ranges::any_of(std::array{"grid", "ctria", "cquad", "ctetra", "chexa", "cpenta"},
+                              [&](const char* kind) { return card.starts_with(kind); });
+      if (has_nodes) refuse(fmt::format("it has cards in small letters (\"{}\")", card));
+      continue;
+    }
+    // The field behind the number of the point, 8 characters or, with an asterisk, 16 wide.
+    const bool free = line.find(',') != std::string::npos, wide = line.find('*') < 8;
+    std::string system;
+    if (free) {
+      std::istringstream fields(line);
+      for (int k = 0; k < 3; ++k) std::getline(fields, system, ',');
+    } else {
+      const std::size_t begin = wide ? 24 : 16;
+      if (line.size() > begin) system = line.substr(begin, wide ? 16 : 8);
+    }
+    int number = 0;
+    if (std::istringstream(system) >> number && number != 0)
+      refuse(fmt::format("it has points in the coordinate system {}", number));
+  }
+}
+
 /// What there is to say of groups that Gmsh passes over; empty: nothing.
 std::string note_on_groups(const std::filesystem::path& file) {
   if (lower(file.extension().string()) != ".unv") return "";
@@ -231,6 +309,18 @@ void require_whole_last_line(const std::filesystem::path& file) {
                    "there. End the line");
 }
 
+/// Whether a script names a STEP file and leaves it to Gmsh which unit that comes in.
+bool merges_step(const std::filesystem::path& file) {
+  std::string unit;
+  gmsh::option::getString("Geometry.OCCTargetUnit", unit);
+  if (!unit.empty()) return false;
+  static const std::regex step("\\.(step|stp)\"", std::regex::icase);
+  std::ifstream in(file);
+  for (std::string line; std::getline(in, line);)
+    if (std::regex_search(line, step)) return true;
+  return false;
+}
+
 /// Formats whose library a build of Gmsh may lack.
 void require_format_built_in(const std::filesystem::path& file) {
   const std::string extension = lower(file.extension().string());
@@ -284,8 +374,10 @@ bool open_and_mesh(const GmshSession& session, const std::filesystem::path& file
   if (kind == FileKind::Step) gmsh::option::setString("Geometry.OCCTargetUnit", "M");
   bool entities_are_groups = numbers_elements(file);
   session.run(file,
-              is_mesh ? "Write the mesh again, or check that its copy is complete"
-                      : "Correct the geometry so that Gmsh opens it",
+              is_mesh
+                  ? "Write the mesh again, in another format where this one has what Gmsh does not read, or "
+                    "check that its copy is complete"
+                  : "Correct the geometry so that Gmsh opens it",
               [&] {
                 if (kind == FileKind::Msh) {
                   entities_are_groups = check_msh(file);
@@ -336,13 +428,23 @@ RawMesh import_mesh(const std::filesystem::path& file, const GmshImportOptions& 
   if (kind == FileKind::OtherMesh) {
     require_last_line(file);
     require_known_elements(file);
+    require_counts_of_medit(file);
+    require_plain_nastran(file);
   }
 
   PhysicalNames names = kind == FileKind::Msh ? physical_names(file) : PhysicalNames();
 
   const GmshSession session;
   const bool entities_are_groups = open_and_mesh(session, file, kind, options);
-  RawMesh mesh = read_gmsh_model(file, options.scale, entities_are_groups, std::move(names));
+  double save_all = 0;
+  gmsh::option::getNumber("Mesh.SaveAll", save_all);
+  const bool only_grouped = kind == FileKind::Script && save_all == 0;
+  RawMesh mesh = read_gmsh_model(file, options.scale, entities_are_groups, std::move(names), only_grouped);
+  if (kind == FileKind::Script && merges_step(file))
+    mesh.notes.push_back(
+        "What a script merges from a STEP file is in millimetres, unless it says before "
+        "Geometry.OCCTargetUnit = "
+        "\"M\"; scale = 0.001 makes metres of the whole mesh.");
   if (kind == FileKind::Step) mesh.notes.push_back("Lengths of the geometry were converted to metres.");
   if (const std::string note = note_on_groups(file); !note.empty()) mesh.notes.push_back(note);
   for (const std::string& warning : session.messages("Warning"))

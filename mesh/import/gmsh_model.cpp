@@ -297,8 +297,13 @@ std::vector<Index> first_with_same_nodes(const std::vector<std::int64_t>& start,
 /// Reads the current Gmsh model into a RawMesh.
 class Reader {
  public:
-  Reader(const std::filesystem::path& file, Real scale, bool entities_are_groups, PhysicalNames names)
-      : file_(file), scale_(scale), entities_are_groups_(entities_are_groups), names_(std::move(names)) {}
+  Reader(const std::filesystem::path& file, Real scale, bool entities_are_groups, PhysicalNames names,
+         bool only_grouped)
+      : file_(file),
+        scale_(scale),
+        entities_are_groups_(entities_are_groups),
+        only_grouped_(only_grouped),
+        names_(std::move(names)) {}
 
   RawMesh read() {
     mesh_.dimension = element_dimension_present();
@@ -317,6 +322,7 @@ class Reader {
     Elements cells = read_elements(file_, mesh_.dimension, regions, places, false);
     Elements faces = read_elements(file_, mesh_.dimension - 1, patches, places, true);
     if (file_.extension() != ".msh") require_all_cells(file_, cells.types);  // check_msh() has seen to those
+    if (only_grouped_) leave_out_ungrouped(cells);
     if (cells.second_order > 0)
       note(
           "{} cells are of second or higher order; only their corner nodes are used, so curved sides became "
@@ -337,6 +343,19 @@ class Reader {
   template <class... Arguments>
   void note(fmt::format_string<Arguments...> text, Arguments&&... arguments) {
     mesh_.notes.push_back(fmt::format(text, std::forward<Arguments>(arguments)...) + ".");
+  }
+
+  /// As Gmsh does when it saves the mesh of a geometry.
+  void leave_out_ungrouped(Elements& cells) {
+    const auto grouped = [&](std::size_t c) { return cells.group[c] != none; };
+    const std::size_t all = cells.size();
+    bool any = false;
+    for (std::size_t c = 0; c < all && !any; ++c) any = grouped(c);
+    if (!any) return;
+    keep_elements(cells, grouped);
+    if (cells.size() < all)
+      note("{} cells are in no physical group and left out, as Gmsh leaves them out of a mesh that it saves",
+           all - cells.size());
   }
 
   void tell_of_unused(const std::vector<std::string>& groups, const std::vector<std::string>& used,
@@ -466,6 +485,7 @@ class Reader {
       if (keep(e)) kept.push_back(e);
     if (kept.size() == elements.size()) return;
     Elements compact;
+    compact.second_order = elements.second_order;
     for (const std::size_t e : kept) {
       compact.types.push_back(elements.types[e]);
       compact.group.push_back(elements.group[e]);
@@ -492,7 +512,7 @@ class Reader {
 
   const std::filesystem::path& file_;
   const Real scale_;
-  const bool entities_are_groups_;
+  const bool entities_are_groups_, only_grouped_;
   const PhysicalNames names_;
   bool several_groups_ = false;
   RawMesh mesh_;
@@ -510,8 +530,8 @@ int element_dimension_present() {
 }
 
 RawMesh read_gmsh_model(const std::filesystem::path& file, Real scale, bool entities_are_groups,
-                        PhysicalNames names) {
-  return Reader(file, scale, entities_are_groups, std::move(names)).read();
+                        PhysicalNames names, bool only_grouped) {
+  return Reader(file, scale, entities_are_groups, std::move(names), only_grouped).read();
 }
 
 }  // namespace curlew

@@ -25,8 +25,8 @@ static_assert(std::is_same_v<Real, double>);
 constexpr int halo_tag = 1, message_tag = 2, failure_tag = 3, letter_tag = 4;
 
 int count_of(std::size_t bytes) {
-  REQUIRE(bytes <= static_cast<std::size_t>(std::numeric_limits<int>::max()),
-          "a message between neighbours is longer than 2 GiB; use more ranks");
+  if (bytes > static_cast<std::size_t>(std::numeric_limits<int>::max()))
+    throw InputError("a message between two ranks is longer than 2 GiB; use more ranks or a coarser mesh");
   return static_cast<int>(bytes);
 }
 

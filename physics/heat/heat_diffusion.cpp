@@ -14,6 +14,7 @@
 #include "kernels/reduction.hpp"
 #include "kernels/vector_kernels.hpp"
 #include "mesh/parallel/exchange.hpp"
+#include "mesh/where.hpp"
 #include "operators/node_diffusion_kernels.hpp"
 #include "physics/heat/heat_diffusion_kernels.hpp"
 #include "physics/heat/tied_parts.hpp"
@@ -95,6 +96,32 @@ class HeatDiffusion::Capacity : public Operator<PrimalCochain<Node>, DualCochain
   const HeatDiffusion& heat_;
 };
 
+void require_cells_to_conduct(const Mesh& mesh) {
+  constexpr Real flattest = 1e8;
+  const Topology& topology = mesh.topology();
+  const auto positions = mesh.geometry().node_positions(MemorySpace::Host);
+  const auto nodes_of_cell = topology.nodes_of_cell().view(MemorySpace::Host);
+  for (const Id<Cell> c : topology.cells()) {
+    const CellType type = topology.cell_type(c);
+    if (type != CellType::Quadrilateral && type != CellType::Hexahedron && type != CellType::Prism) continue;
+    Real shortest = std::numeric_limits<Real>::infinity(), longest = 0;  // squares [m2]
+    for (const auto [a, sign_a] : nodes_of_cell[c]) {
+      for (const auto [b, sign_b] : nodes_of_cell[c]) {
+        if (a.value() >= b.value()) continue;
+        const Vector3 side = positions[a] - positions[b];
+        shortest = std::min(shortest, dot(side, side));
+        longest = std::max(longest, dot(side, side));
+      }
+    }
+    if (longest > flattest * flattest * shortest)
+      throw InputError(fmt::format(
+          "the cell at {} is {:.1e} times as long as high: too flat for heat to be conducted along it in "
+          "this "
+          "arithmetic; make it less than {:.0e} times as long, or of triangles or tetrahedra",
+          where(mesh.geometry().cell_centroids()[at(c.value())]), std::sqrt(longest / shortest), flattest));
+  }
+}
+
 HeatDiffusion::HeatDiffusion(const Executor& executor, const Mesh& mesh, HeatSettings settings)
     : executor_(executor),
       mesh_(mesh),
@@ -117,6 +144,7 @@ HeatDiffusion::HeatDiffusion(const Executor& executor, const Mesh& mesh, HeatSet
       solver_(executor, temperature_.extent(), "temperature", settings_.solver) {
   REQUIRE(mesh_.domain().communicator().ranks() == 1 || executor_.ranks() != nullptr,
           "heat diffusion on a divided mesh needs an executor among its ranks");
+  require_cells_to_conduct(mesh);
   std::vector<Real> capacity;  // of each cell [J/(m3 K)]
   for (const Index region : mesh_.topology().region_of_cell().host())
     capacity.push_back(settings_.materials[at(region)].volumetric_heat_capacity);

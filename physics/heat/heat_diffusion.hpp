@@ -16,6 +16,10 @@
 
 namespace curlew {
 
+/// Throws InputError, with coordinates, for a quadrilateral, hexahedron or prism so flat that what conducts
+/// along it is lost in the rounding of what conducts across (docs/heat-diffusion.md, "Limits").
+void require_cells_to_conduct(const Mesh& mesh);
+
 /// Where heat went, on average over the last step (at the end of it, for a steady solve). Before the first
 /// step what flows at its beginning, and not-a-number through patches of given temperature: what it takes to
 /// bring them there is for the step to tell.
@@ -44,7 +48,7 @@ struct HeatBalance {
 /// steps changed (SolutionHistory).
 class HeatDiffusion {
  public:
-  /// Throws InputError for a negative convection coefficient.
+  /// Throws InputError for a negative convection coefficient, and as require_cells_to_conduct() does.
   HeatDiffusion(const Executor& executor, const Mesh& mesh, HeatSettings settings);
   ~HeatDiffusion();
 

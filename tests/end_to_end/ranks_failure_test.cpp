@@ -120,6 +120,43 @@ TEST(FailingRank, whose_disk_is_full_ends_the_run_and_it_can_go_on_later) {
   expect_same_files(folder / "whole", folder / "out");
 }
 
+/// Rank 0 runs in `folder` and rank 1 in `other`.
+Outcome run_apart(const CaseFolder& folder, const std::filesystem::path& other,
+                  const std::vector<std::string>& more = {}, std::vector<std::string> more_of_other = {}) {
+  const std::string output = folder / "out";
+  std::vector<std::string> arguments{"run", "case.toml", "--quiet", "--output", output};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  arguments.insert(arguments.end(), {":", "-n", "1", "-wdir", other.string(), CURLEW_PROGRAM, "run",
+                                     "case.toml", "--quiet", "--output", output});
+  more_of_other.insert(more_of_other.begin(), more.begin(), more.end());
+  arguments.insert(arguments.end(), more_of_other.begin(), more_of_other.end());
+  return run_curlew(folder.path(), arguments, 1);
+}
+
+TEST(RanksApart, have_to_have_one_case_and_mesh) {
+  const CaseFolder folder, other;
+  EXPECT_EQ(run_apart(folder, other.path()).status, 0);
+  const auto expect_refused = [&](const Outcome& outcome, const std::string& text) {
+    EXPECT_EQ(outcome.status, 2);
+    EXPECT_THAT(error_lines(outcome), ElementsAre(AllOf(StartsWith("error: rank 1: "), HasSubstr(text))));
+  };
+  for (const char* option : {"--steps=3", "--set=time.end=0.7"})
+    expect_refused(run_apart(folder, other.path(), {}, {option}), "rank 0; all ranks have to");
+
+  // Each reads its part of the file that it sees.
+  for (const CaseFolder* each : {&folder, &other}) {
+    const std::string scale = each == &folder ? "1" : "1.5";
+    ASSERT_EQ(run_curlew(each->path(),
+                         {"mesh", "convert", "box.h5", "parts.h5", "--partition", "2", "--scale", scale})
+                  .status,
+              0);
+  }
+  expect_refused(run_apart(folder, other.path(), {"--set", "mesh.file=\"parts.h5\""}),
+                 "parts.h5: the mesh file is not that of rank 0");
+  other.edit("scheme", "# another\nscheme");
+  expect_refused(run_apart(folder, other.path()), "case.toml, --set or --output is not what it is on rank 0");
+}
+
 TEST(FailingRank, that_is_killed_ends_the_run) {
   const LongCase folder;
   for (const std::size_t rank : {0u, 1u}) {

@@ -285,6 +285,28 @@ TEST(RestartFrom, a_directory_takes_the_last_whole_checkpoint_and_tells_of_damag
             read_checkpoint(folder / "whole/checkpoint_20.h5"));
 }
 
+TEST(RestartFrom, a_directory_without_a_whole_checkpoint_tells_of_the_damage_of_all) {
+  const CaseFolder folder;
+  ASSERT_EQ(folder.run({"--steps", "12"}).status, 0);
+  for (const char* name : {"out/checkpoint_10.h5", "out/checkpoint_12.h5"})
+    write_text(folder / name, read_text(folder / name).substr(0, 2000));
+  const Outcome refused = folder.run({"--restart", "out"});
+  EXPECT_EQ(refused.status, 2);
+  EXPECT_THAT(refused.error,
+              AllOf(HasSubstr("without damage (checkpoint_12.h5: "), HasSubstr("; checkpoint_10.h5: ")));
+}
+
+TEST(RestartFrom, a_link_goes_on_with_the_files_of_the_directory_that_it_is_in) {
+  const CaseFolder folder;
+  ASSERT_EQ(folder.run({"--output", "whole"}).status, 0);
+  ASSERT_EQ(folder.run({"--steps", "12"}).status, 0);
+  std::filesystem::create_directory(folder / "kept");
+  std::filesystem::rename(folder / "out/checkpoint_12.h5", folder / "kept/checkpoint_12.h5");
+  std::filesystem::create_symlink("../kept/checkpoint_12.h5", folder / "out/checkpoint_12.h5");
+  ASSERT_EQ(folder.run({"--restart", "out/checkpoint_12.h5"}).status, 0);
+  expect_same_files(folder / "whole", folder / "out");
+}
+
 TEST(RestartFrom, a_checkpoint_with_other_columns_leaves_all_files_alone) {
   const CaseFolder folder;
   ASSERT_EQ(folder.run({}).status, 0);

@@ -20,6 +20,7 @@ class FacesInContact : public ::testing::TestWithParam<ShelfMesh> {};
 TEST_P(FacesInContact, are_none_where_all_cells_are_connected) {
   const Mesh mesh(GetParam().raw);
   EXPECT_TRUE(faces_in_contact(mesh).empty());
+  EXPECT_TRUE(overlapping_cells(mesh).empty());
 }
 
 INSTANTIATE_TEST_SUITE_P(Shelf, FacesInContact, ::testing::ValuesIn(shelf()),
@@ -70,6 +71,27 @@ TEST(FacesOfBodies, are_free_where_there_is_a_gap_or_a_corner_in_common) {
 TEST(FacesOfBodies, are_found_where_bodies_overlap) {
   const Mesh mesh = two_boxes(CellType::Hexahedron, 3, 3, -0.1);
   EXPECT_EQ(faces_in_contact(mesh).size(), 18u);
+}
+
+TEST(CellsOfBodies, are_found_where_bodies_overlap) {
+  for (const CellType type : {CellType::Triangle, CellType::Quadrilateral, CellType::Tetrahedron,
+                              CellType::Hexahedron, CellType::Prism, CellType::Pyramid}) {
+    const int depth = type == CellType::Triangle || type == CellType::Quadrilateral ? 0 : 1;
+    const RawMesh outer = make_box(type, {8, 8, 8 * depth});
+    const RawMesh inner = make_box(type, {1, 1, depth}, {0.3, 0.3, 0.3 * depth});
+    const Vector3 middle{0.37, 0.36, 0.35 * depth};
+    // One within the other, whichever is listed first.
+    for (const RawMesh& raw : {side_by_side(outer, inner, middle, "second "),
+                               side_by_side(inner, outer, -1 * middle, "second ")}) {
+      const Mesh mesh(raw);
+      EXPECT_EQ(std::ssize(overlapping_cells(mesh)), std::ssize(inner.cell_types)) << name(type);
+      ASSERT_FALSE(mesh.notes().empty()) << name(type);
+      EXPECT_EQ(mesh.notes().front().find("Bodies overlap: "), 0u) << mesh.notes().front();
+    }
+    // By a part of a cell they need not be found, side by side they must not.
+    EXPECT_TRUE(overlapping_cells(two_boxes(type, 3, 4)).empty()) << name(type);
+    EXPECT_TRUE(overlapping_cells(two_boxes(type, 3, 4, 1e-3)).empty()) << name(type);
+  }
 }
 
 TEST(FacesOfBodies, are_found_far_from_the_origin_and_on_flat_cells) {

@@ -389,6 +389,17 @@ TEST(FlowCase, WallsThatFluidPassesThroughAreDoubtful) {
               testing::ElementsAre(
                   testing::StartsWith("case.toml:4: fluid passes through the patch \"top\" of type \"wall\""),
                   testing::StartsWith("case.toml:5: ")));
+
+  // About its own axis, and about another one.
+  const auto turning = [](const char* name, int line, Vector3 origin) {
+    const auto rate = std::make_shared<const Expression>(std::string("2"));
+    return FlowBoundarySettings{{name, {"case.toml", line}},
+                                Wall{nullptr, RigidRotation{origin, {0, 0, 1}, rate}}};
+  };
+  flow_case.boundaries = {turning("bottom", 8, {}), turning("top", 9, {1, 0, 0})};
+  EXPECT_THAT(doubts_about_walls(flow_case, mesh),
+              testing::ElementsAre(testing::AllOf(testing::StartsWith("case.toml:9: fluid passes"),
+                                                  testing::HasSubstr("does not turn within itself"))));
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <numbers>
+#include <numeric>
 #include <utility>
 
 #include "mesh/mesh.hpp"
@@ -441,6 +442,38 @@ TEST_F(GmshImport, meshes_surfaces_where_there_is_no_volume) {
   EXPECT_EQ(mesh.dimension, 2);
   EXPECT_GT(mesh.cell_types.size(), 40u);
   EXPECT_THAT(mesh.region_names, ElementsAre("domain"));
+}
+
+TEST_F(GmshImport, leaves_out_what_a_script_has_in_no_group_as_gmsh_does) {
+  const std::string text =
+      "Mesh.CharacteristicLengthMax = 0.3;\nSetFactory(\"OpenCASCADE\");\nRectangle(1) = {0, 0, 0, 3, 1};\n"
+      "Rectangle(2) = {1, 0, 0, 1, 1};\nBooleanFragments{ Surface{1}; Delete; }{ Surface{2}; Delete; }\n"
+      "Physical Surface(\"fluid\") = {3, 4};\n";
+  const auto area = [](const RawMesh& raw) {
+    const Mesh mesh(raw);
+    const auto areas = mesh.geometry().cell_volumes().host();
+    return std::accumulate(areas.begin(), areas.end(), Real(0));
+  };
+  const RawMesh mesh = import_mesh(write("channel.geo", text));
+  EXPECT_NEAR(area(mesh), 2, 1e-12);
+  EXPECT_THAT(mesh.region_names, ElementsAre("fluid"));
+  EXPECT_THAT(mesh.notes, Contains(HasSubstr("are in no physical group and left out")));
+  save(folder_ / "channel.msh", 4.1, false, [&] {
+    gmsh::open((folder_ / "channel.geo").string());
+    gmsh::model::mesh::generate(2);
+  });
+  EXPECT_NEAR(area(import_mesh(folder_ / "channel.msh")), 2, 1e-12);
+  const RawMesh all = import_mesh(write("all.geo", text + "Mesh.SaveAll = 1;\n"));
+  EXPECT_NEAR(area(all), 3, 1e-12);
+  EXPECT_THAT(all.region_names, UnorderedElementsAre("fluid", "unnamed"));
+}
+
+TEST_F(GmshImport, tells_the_unit_of_step_files_that_a_script_merges) {
+  const std::string merge =
+      fmt::format("Merge \"{}\";\n", (source_folder / "tests/mesh/import/box.step").string());
+  const auto note = Contains(HasSubstr("merges from a STEP file is in millimetres"));
+  EXPECT_THAT(import_mesh(write("merged.geo", merge)).notes, note);
+  EXPECT_THAT(import_mesh(write("metres.geo", "Geometry.OCCTargetUnit = \"M\";\n" + merge)).notes, Not(note));
 }
 
 TEST_F(GmshImport, meshes_step_brep_and_stl_geometries) {
