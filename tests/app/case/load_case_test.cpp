@@ -255,6 +255,50 @@ TEST_F(LoadCase, values_show_that_there_is_no_steady_state) {
               HasSubstr("a finite number is needed"));
 }
 
+TEST_F(LoadCase, cells_that_a_run_refuses_are_refused) {
+  const auto message = [&](const RawMesh& mesh) {
+    write_mesh_file(folder / "box.h5", mesh);
+    const LoadedCase loaded = load_case(folder / "case.toml", {});
+    const std::string checked = message_of<InputErrors>([&] { check_values(loaded); });
+    EXPECT_EQ(message_of<InputError>([&] { make_simulation(Executor::serial(), loaded); }).empty(),
+              checked.empty());
+    return checked;
+  };
+  for (const CellType type : {CellType::Quadrilateral, CellType::Triangle}) {
+    EXPECT_EQ(message(make_box(type, {2, 2, 1}, {1, 1e-7, 1})), "");
+    const std::string flat = message(make_box(type, {2, 2, 1}, {1, 1e-9, 1}));
+    EXPECT_EQ(flat.empty(), type == CellType::Triangle);
+    EXPECT_EQ(flat.find("is 1.0e+09 times as long as high: too flat") != std::string::npos,
+              type == CellType::Quadrilateral);
+  }
+
+  write_text(folder / "case.toml", R"([mesh]
+file = "box.h5"
+[model]
+type = "classical-fractional-step"
+[fluid]
+kinematic_viscosity = 0.01
+[time]
+end = 2
+step = 0.1
+[initial]
+velocity = [0, 0, 0]
+[boundary.bottom]
+type = "wall"
+[boundary.top]
+type = "wall"
+[boundary.left]
+type = "wall"
+[boundary.right]
+type = "wall"
+)");
+  RawMesh box = make_box(CellType::Quadrilateral, {2, 2, 1});
+  EXPECT_EQ(message(box), "");
+  for (Vector3& x : box.nodes)
+    if (x == Vector3{0.5, 0.5, 0}) x = {0.92, 0.92, 0};
+  EXPECT_THAT(message(box), HasSubstr("flow needs star-shaped cells"));
+}
+
 TEST_F(LoadCase, a_steady_state_that_is_known_but_for_its_mean_needs_one) {
   const std::string no_flux = "boundary.bottom.value=0", no_exchange = "boundary.top.coefficient=0",
                     initial = "initial.temperature=3";

@@ -262,7 +262,7 @@ TEST(SteadyDetector, a_swing_is_not_steady_where_it_turns) {
 }
 
 TEST(SteadyDetector, a_swing_is_not_what_solves_leave_where_it_turns) {
-  SteadyDetector swing(1e-9), noise(1e-9);
+  SteadyDetector swing(1e-9), noise(1e-9), uneven(1e-9);
   int most = 0;
   for (int step = 0; step < 4000; ++step) {
     swing.observe_number(std::sin(2 * std::numbers::pi * step / 1500), 1, 1);
@@ -270,11 +270,15 @@ TEST(SteadyDetector, a_swing_is_not_what_solves_leave_where_it_turns) {
     most = std::max(most, swing.steps_within_noise());
     noise.observe_number(1e-5 * (step % 3), 1, 1);
     noise.compare_with_noise(1e-4);
+    // Now and then noise is more than is expected of it.
+    uneven.observe_number(step % 40 == 0 ? 1e-3 : 1e-5 * (step % 3), 1, 1);
+    uneven.compare_with_noise(1e-4);
   }
   EXPECT_GE(swing.steps_without_fall(), 1000);
   EXPECT_GE(most, 5);
   EXPECT_LE(most, 20);
   EXPECT_GE(noise.steps_within_noise(), 3990);
+  EXPECT_GE(uneven.steps_within_noise(), 1000);
 }
 
 TEST(SteadyDetector, what_is_nothing_and_stays_nothing_is_steady) {
