@@ -96,8 +96,7 @@ class SteadyDetector {
   Real rate_of_scale() const { return rate_of_scale_; }
   /// To be called after each observation: whether so large a rate_of_scale() may be what solves leave.
   void compare_with_noise(Real largest_rate) {
-    constexpr Real weight_of_others =
-        10;  // noise is above any bound that it has been seen to keep now and then
+    constexpr Real weight_of_others = 10;  // now and then noise is above any bound that it was seen to keep
     steps_within_noise_ = rate_of_scale_ < largest_rate
                               ? steps_within_noise_ + 1
                               : std::max(steps_within_noise_ - weight_of_others, 0.);
