@@ -207,10 +207,9 @@ void require_plain_nastran(const std::filesystem::path& file) {
   const std::string extension = lower(file.extension().string());
   if (extension != ".bdf" && extension != ".nas") return;
   const auto refuse = [&](const std::string& what) {
-    fail_to_import(file,
-                   what +
-                       ", which Gmsh does not read: the mesh would be another one. Write it without, or "
-                       "as .msh");
+    fail_to_import(
+        file,
+        what + ", which Gmsh does not read: the mesh would be another one. Write it without, or as .msh");
   };
   std::ifstream in(file);
   for (std::string line; std::getline(in, line);) {
@@ -442,9 +441,8 @@ RawMesh import_mesh(const std::filesystem::path& file, const GmshImportOptions& 
   RawMesh mesh = read_gmsh_model(file, options.scale, entities_are_groups, std::move(names), only_grouped);
   if (kind == FileKind::Script && merges_step(file))
     mesh.notes.push_back(
-        "What a script merges from a STEP file is in millimetres, unless it says before "
-        "Geometry.OCCTargetUnit = "
-        "\"M\"; scale = 0.001 makes metres of the whole mesh.");
+        "What a script merges from a STEP file is in millimetres, unless it says Geometry.OCCTargetUnit = "
+        "\"M\" before; scale = 0.001 makes metres of the whole mesh.");
   if (kind == FileKind::Step) mesh.notes.push_back("Lengths of the geometry were converted to metres.");
   if (const std::string note = note_on_groups(file); !note.empty()) mesh.notes.push_back(note);
   for (const std::string& warning : session.messages("Warning"))

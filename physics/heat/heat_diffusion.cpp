@@ -115,9 +115,8 @@ void require_cells_to_conduct(const Mesh& mesh) {
     }
     if (longest > flattest * flattest * shortest)
       throw InputError(fmt::format(
-          "the cell at {} is {:.1e} times as long as high: too flat for heat to be conducted along it in "
-          "this "
-          "arithmetic; make it less than {:.0e} times as long, or of triangles or tetrahedra",
+          "the cell at {} is {:.1e} times as long as high: too flat for what heat is conducted along it to "
+          "be computed; make it less than {:.0e} times as long, or of triangles or tetrahedra",
           where(mesh.geometry().cell_centroids()[at(c.value())]), std::sqrt(longest / shortest), flattest));
   }
 }
