@@ -117,6 +117,7 @@ class Run {
   void open(Files& files, std::optional<Moment> restart) {
     // What other runs have left in another directory does not belong to this one.
     if (restart && !goes_on_from(directory_)) restart.reset();
+    if (!restart) unwritten_since_.reset();  // in files that are another run's
     together(ranks_, [&] {
       if (!restart || !simulation_.one_result()) return;
       throw InputErrors(settings_.location,

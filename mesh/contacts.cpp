@@ -2,7 +2,6 @@
 #include "mesh/contacts.hpp"
 
 #include <algorithm>
-#include <map>
 
 #include "kernels/parallel.hpp"
 #include "mesh/disjoint_sets.hpp"
@@ -65,19 +64,16 @@ std::vector<Id<Cell>> overlapping_cells(const Mesh& mesh) {
   const Topology& topology = mesh.topology();
   DisjointSets bodies = connected_by(topology.cells_of_face(), topology.cells());
   if (bodies.sets() < 2) return {};
-  std::map<Index, std::vector<Id<Cell>>> cells_of_body;
-  for (const Id<Cell> c : topology.cells()) cells_of_body[bodies.root(c.value())].push_back(c);
-  const std::vector<Id<Cell>> tested = boundary_cells(topology);
   std::vector<Index> body;
-  for (const Id<Cell> c : tested) body.push_back(bodies.root(c.value()));
+  for (const Id<Cell> c : topology.cells()) body.push_back(bodies.root(c.value()));
+  const PointLocator locator(mesh);
+  const std::vector<Id<Cell>> tested = boundary_cells(topology);
   std::vector<char> overlaps(tested.size());
-  for (const auto& [other, cells] : cells_of_body) {
-    const PointLocator locator(mesh, cells);
-    parallel_for(tested.size(), [&, other = other](std::size_t k) {
-      if (body[k] == other || overlaps[k] != 0) return;
-      overlaps[k] = locator.locate(mesh.geometry().cell_centroids()[at(tested[k].value())]).has_value();
-    });
-  }
+  parallel_for(tested.size(), [&](std::size_t k) {
+    const std::size_t cell = at(tested[k].value());
+    const auto is_of_another = [&](Id<Cell> other) { return body[at(other.value())] != body[cell]; };
+    overlaps[k] = locator.locate(mesh.geometry().cell_centroids()[cell], is_of_another).has_value();
+  });
   std::vector<Id<Cell>> found;
   for (std::size_t k = 0; k < tested.size(); ++k)
     if (overlaps[k] != 0) found.push_back(tested[k]);

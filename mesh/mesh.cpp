@@ -499,7 +499,8 @@ Mesh::Mesh(Built built)
     notes_.push_back(fmt::format(
         "Bodies overlap: {} at the boundary of one, the first of them at {}, {} within cells of another that "
         "they are not connected to, and both count there. Join them in the geometry, or take one out of the "
-        "other (in Gmsh BooleanFragments or BooleanDifference).",
+        "other (in Gmsh BooleanFragments or BooleanDifference); where they touch along a curve it may be "
+        "their facets alone.",
         counted(std::ssize(overlapping), "cell"),
         where(geometry_.cell_centroids()[at(overlapping.front().value())]),
         overlapping.size() == 1 ? "lies" : "lie"));

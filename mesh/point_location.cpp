@@ -101,7 +101,8 @@ BoundingBox PointLocator::box_of(Id<Cell> c) const {
   return {box.low - margin, box.high + margin};
 }
 
-std::optional<NodeInterpolation> PointLocator::locate(Vector3 point) const {
+std::optional<NodeInterpolation> PointLocator::locate(Vector3 point,
+                                                      const std::function<bool(Id<Cell>)>& is_wanted) const {
   if (mesh_.topology().dimension() == 2) {
     const Real beside = std::abs(point.z - whole_.low.z);
     if (!(beside <= relative_plane_tolerance * norm(whole_.high - whole_.low))) return std::nullopt;
@@ -109,6 +110,7 @@ std::optional<NodeInterpolation> PointLocator::locate(Vector3 point) const {
   }
   std::optional<NodeInterpolation> place;
   boxes_.first(point, [&](Index k) {
+    if (!is_wanted(cells_[at(k)])) return false;
     auto found = locate_in(cells_[at(k)], point);
     if (found) place = std::move(found);
     return found.has_value();

@@ -1,6 +1,7 @@
 // Curlew: heat and incompressible flow on unstructured meshes. License: GPL-3.0-or-later.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <span>
 #include <vector>
@@ -52,7 +53,12 @@ class PointLocator {
   /// The cell that holds `point` (of several that share it the one with the lowest global index) with the
   /// weights of its nodes; nothing for a point further outside than 1e-9 of the diagonal of the mesh's box.
   /// In two dimensions it may be 1e-6 of that beside the plane of the mesh, which counts as in it.
-  std::optional<NodeInterpolation> locate(Vector3 point) const;
+  std::optional<NodeInterpolation> locate(Vector3 point) const {
+    return locate(point, [](Id<Cell>) { return true; });
+  }
+  /// The same among the cells for which `is_wanted` holds.
+  std::optional<NodeInterpolation> locate(Vector3 point,
+                                          const std::function<bool(Id<Cell>)>& is_wanted) const;
 
  private:
   /// Of the cell, widened by the tolerance.

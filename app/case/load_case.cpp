@@ -303,10 +303,11 @@ LoadedCase load_case(const std::filesystem::path& path, std::span<const std::str
         check(settings, mesh, diagnostics);
         check_place_of_initial_file(settings, diagnostics);
         if (!in_parts) check_on_mesh(settings, mesh, diagnostics);
-        if (!diagnostics.empty()) {  // they may say why a patch or region is missing
-          for (const std::string& note : mesh.notes()) std::cerr << "note: " + note + '\n' << std::flush;
-        }
+        const std::vector<std::string> notes = mesh.notes();
         loaded.mesh = std::make_unique<const Mesh>(prepared(settings, std::move(mesh), diagnostics));
+        if (!diagnostics.empty()) {  // they may say why a patch or region is missing
+          for (const std::string& note : notes) std::cerr << "note: " + note + '\n' << std::flush;
+        }
         if (!in_parts) check_initial_file(settings, *loaded.mesh, diagnostics);
       } catch (const InputErrors& errors) {
         diagnostics.add(errors);

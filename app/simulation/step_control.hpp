@@ -98,7 +98,7 @@ class SteadyDetector {
   void compare_with_noise(Real largest_rate) {
     constexpr Real weight_of_others = 10;  // now and then noise is above any bound that it was seen to keep
     steps_within_noise_ = rate_of_scale_ < largest_rate
-                              ? steps_within_noise_ + 1
+                              ? std::min<Real>(steps_within_noise_ + 1, most_steps_without_fall)
                               : std::max(steps_within_noise_ - weight_of_others, 0.);
   }
   /// Steps up to the last one for which it may be so, less ten for each that is not among them: a number that

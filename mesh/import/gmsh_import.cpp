@@ -211,16 +211,30 @@ void require_plain_nastran(const std::filesystem::path& file) {
         file,
         what + ", which Gmsh does not read: the mesh would be another one. Write it without, or as .msh");
   };
+  const auto is_begin = [](const std::string& line) { return lower(line.substr(0, 5)) == "begin"; };
+  bool in_bulk = true;  // what comes before is no card
+  {
+    std::ifstream in(file);
+    for (std::string line; in_bulk && std::getline(in, line);) in_bulk = !is_begin(line);
+  }
   std::ifstream in(file);
   for (std::string line; std::getline(in, line);) {
-    const std::string card = line.substr(0, line.find_first_of(" \t\r,*"));
-    if (card.starts_with('$') || card.empty()) continue;
+    if (!in_bulk) {
+      in_bulk = is_begin(line);
+      continue;
+    }
+    line.resize(std::min(line.size(), line.find('$')));
+    const std::size_t begin_of_card = std::min(line.find_first_not_of(" \t"), line.size());
+    const std::string card =
+        line.substr(begin_of_card, line.find_first_of(" \t\r,*'\"", begin_of_card) - begin_of_card);
     if (lower(card) == "include") refuse("it includes another file");
     if (card != "GRID" && card != "GRDSET") {
+      const std::string name = lower(card);
       const bool has_nodes =
-          std::ranges::any_of(std::array{"grid", "ctria", "cquad", "ctetra", "chexa", "cpenta"},
-                              [&](const char* kind) { return card.starts_with(kind); });
-      if (has_nodes) refuse(fmt::format("it has cards in small letters (\"{}\")", card));
+          std::ranges::any_of(std::array{"grid", "grdset", "ctria", "cquad", "ctetra", "chexa", "cpenta"},
+                              [&](const char* kind) { return name.starts_with(kind); });
+      const bool is_small = std::ranges::any_of(card, [](char c) { return c >= 'a' && c <= 'z'; });
+      if (has_nodes && is_small) refuse(fmt::format("it has cards in small letters (\"{}\")", card));
       continue;
     }
     // The field behind the number of the point, 8 characters or, with an asterisk, 16 wide.
@@ -228,7 +242,8 @@ void require_plain_nastran(const std::filesystem::path& file) {
     std::string system;
     if (free) {
       std::istringstream fields(line);
-      for (int k = 0; k < 3; ++k) std::getline(fields, system, ',');
+      for (int k = 0; k < 3; ++k)
+        if (!std::getline(fields, system, ',')) system.clear();
     } else {
       const std::size_t begin = wide ? 24 : 16;
       if (line.size() > begin) system = line.substr(begin, wide ? 16 : 8);
@@ -316,7 +331,7 @@ bool merges_step(const std::filesystem::path& file) {
   static const std::regex step("\\.(step|stp)\"", std::regex::icase);
   std::ifstream in(file);
   for (std::string line; std::getline(in, line);)
-    if (std::regex_search(line, step)) return true;
+    if (std::regex_search(line.substr(0, line.find("//")), step)) return true;
   return false;
 }
 
@@ -442,7 +457,8 @@ RawMesh import_mesh(const std::filesystem::path& file, const GmshImportOptions& 
   if (kind == FileKind::Script && merges_step(file))
     mesh.notes.push_back(
         "What a script merges from a STEP file is in millimetres, unless it says Geometry.OCCTargetUnit = "
-        "\"M\" before; scale = 0.001 makes metres of the whole mesh.");
+        "\"M\" before or scales it; if the mesh is too large by a thousand, scale = 0.001 makes metres of "
+        "it.");
   if (kind == FileKind::Step) mesh.notes.push_back("Lengths of the geometry were converted to metres.");
   if (const std::string note = note_on_groups(file); !note.empty()) mesh.notes.push_back(note);
   for (const std::string& warning : session.messages("Warning"))

@@ -180,7 +180,7 @@ struct Elements {
   std::vector<std::int64_t> start = {0};
   std::vector<Index> nodes;  ///< places in Gmsh's node list, then node numbers of the mesh; -1: no such node
   std::vector<Index> group;
-  std::size_t second_order = 0;
+  bool has_second_order = false;
 
   std::size_t size() const { return start.size() - 1; }
 };
@@ -210,7 +210,7 @@ Elements read_elements(const std::filesystem::path& file, int dimension, const G
                         type.name));
       const std::size_t before = elements.size();
       const std::size_t count = nodes[t].size() / type.nodes;
-      if (type.order > 1) elements.second_order += count;
+      elements.has_second_order |= type.order > 1 && count > 0;
       elements.types.resize(before + count, type.cell.value_or(CellType::Polygon));
       elements.group.resize(before + count, group);
       elements.start.resize(before + count + 1);
@@ -323,11 +323,11 @@ class Reader {
     Elements faces = read_elements(file_, mesh_.dimension - 1, patches, places, true);
     if (file_.extension() != ".msh") require_all_cells(file_, cells.types);  // check_msh() has seen to those
     if (only_grouped_) leave_out_ungrouped(cells);
-    if (cells.second_order > 0)
+    if (cells.has_second_order)
       note(
-          "{} cells are of second or higher order; only their corner nodes are used, so curved sides became "
-          "straight",
-          cells.second_order);
+          "There are cells of second or higher order; only their corner nodes are used, so curved sides "
+          "became "
+          "straight");
     number_nodes(cells, faces, tags, coordinates, places);
     if (mesh_.dimension == 2) flatten();
     take_cells(std::move(cells), regions.names);
@@ -396,7 +396,7 @@ class Reader {
       mesh_.nodes.push_back(scale_ * point);
     });
     // The middle nodes of cells of higher order have their own note.
-    if (dropped > 0 && cells.second_order == 0) note("{} nodes belong to no cell and were dropped", dropped);
+    if (dropped > 0 && !cells.has_second_order) note("{} nodes belong to no cell and were dropped", dropped);
     for (Elements* elements : {&cells, &faces})
       for (Index& node : elements->nodes)
         if (node != none) node = number[static_cast<std::size_t>(node)];
@@ -485,7 +485,7 @@ class Reader {
       if (keep(e)) kept.push_back(e);
     if (kept.size() == elements.size()) return;
     Elements compact;
-    compact.second_order = elements.second_order;
+    compact.has_second_order = elements.has_second_order;
     for (const std::size_t e : kept) {
       compact.types.push_back(elements.types[e]);
       compact.group.push_back(elements.group[e]);

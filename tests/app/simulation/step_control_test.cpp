@@ -277,8 +277,8 @@ TEST(SteadyDetector, a_swing_is_not_what_solves_leave_where_it_turns) {
   EXPECT_GE(swing.steps_without_fall(), 1000);
   EXPECT_GE(most, 5);
   EXPECT_LE(most, 20);
-  EXPECT_GE(noise.steps_within_noise(), 3990);
-  EXPECT_GE(uneven.steps_within_noise(), 1000);
+  EXPECT_EQ(noise.steps_within_noise(), SteadyDetector::most_steps_without_fall);
+  EXPECT_GE(uneven.steps_within_noise(), 980);
 }
 
 TEST(SteadyDetector, what_is_nothing_and_stays_nothing_is_steady) {
