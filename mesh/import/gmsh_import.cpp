@@ -457,8 +457,7 @@ RawMesh import_mesh(const std::filesystem::path& file, const GmshImportOptions& 
   if (kind == FileKind::Script && merges_step(file))
     mesh.notes.push_back(
         "What a script merges from a STEP file is in millimetres, unless it says Geometry.OCCTargetUnit = "
-        "\"M\" before or scales it; if the mesh is too large by a thousand, scale = 0.001 makes metres of "
-        "it.");
+        "\"M\" before or scales it; if the mesh is too large by a thousand, give scale = 0.001.");
   if (kind == FileKind::Step) mesh.notes.push_back("Lengths of the geometry were converted to metres.");
   if (const std::string note = note_on_groups(file); !note.empty()) mesh.notes.push_back(note);
   for (const std::string& warning : session.messages("Warning"))

@@ -325,9 +325,8 @@ class Reader {
     if (only_grouped_) leave_out_ungrouped(cells);
     if (cells.has_second_order)
       note(
-          "There are cells of second or higher order; only their corner nodes are used, so curved sides "
-          "became "
-          "straight");
+          "There are cells of second or higher order; only their corner nodes are used, so curved sides have "
+          "become straight");
     number_nodes(cells, faces, tags, coordinates, places);
     if (mesh_.dimension == 2) flatten();
     take_cells(std::move(cells), regions.names);

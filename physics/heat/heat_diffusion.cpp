@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -104,11 +105,13 @@ void require_cells_to_conduct(const Mesh& mesh) {
   for (const Id<Cell> c : topology.cells()) {
     const CellType type = topology.cell_type(c);
     if (type != CellType::Quadrilateral && type != CellType::Hexahedron && type != CellType::Prism) continue;
+    std::array<Vector3, 8> corners;
+    std::size_t count = 0;
+    for (const auto [n, sign] : nodes_of_cell[c]) corners[count++] = positions[n];
     Real shortest = std::numeric_limits<Real>::infinity(), longest = 0;  // squares [m2]
-    for (const auto [a, sign_a] : nodes_of_cell[c]) {
-      for (const auto [b, sign_b] : nodes_of_cell[c]) {
-        if (a.value() >= b.value()) continue;
-        const Vector3 side = positions[a] - positions[b];
+    for (std::size_t a = 0; a < count; ++a) {
+      for (std::size_t b = 0; b < a; ++b) {
+        const Vector3 side = corners[a] - corners[b];
         shortest = std::min(shortest, dot(side, side));
         longest = std::max(longest, dot(side, side));
       }

@@ -37,43 +37,6 @@ TEST(Check, says_that_a_good_case_is_sound) {
   EXPECT_FALSE(std::filesystem::exists(folder / "out"));
 }
 
-TEST(Check, says_what_became_of_a_group_that_is_no_patch) {
-  const CaseFolder folder;
-  write_text(folder / "square.msh", R"($MeshFormat
-2.2 0 8
-$EndMeshFormat
-$PhysicalNames
-4
-1 1 "left"
-1 2 "right"
-1 3 "baffle"
-1 4 "hidden"
-$EndPhysicalNames
-$Nodes
-4
-1 0 0 0
-2 1 0 0
-3 1 1 0
-4 0 1 0
-$EndNodes
-$Elements
-6
-1 1 2 1 1 1 4
-2 1 2 2 2 2 3
-3 1 2 3 3 1 3
-4 1 2 4 4 1 4
-5 2 2 5 5 1 2 3
-6 2 2 5 5 1 3 4
-$EndElements
-)");
-  folder.edit("box.h5", "square.msh");
-  const Outcome outcome = folder.run({});
-  EXPECT_EQ(outcome.status, 2);
-  EXPECT_THAT(outcome.error, AllOf(HasSubstr("note: 1 tagged faces, of \"baffle\", lie between two cells"),
-                                   HasSubstr("note: The physical group \"hidden\" makes no patch"),
-                                   Not(HasSubstr("\"left\" makes no")), HasSubstr("error: case.toml:")));
-}
-
 TEST(Check, reports_every_error_of_case_and_mesh_at_its_line) {
   const CaseFolder folder;
   folder.edit("[material.box]", "[material.bax]");

@@ -63,16 +63,15 @@ type = "insulated"
   }
 };
 
-/// A unit square of those elements, with a group of sides and one of cells.
-std::string square_of(const std::string& elements) {
+/// A unit square of those elements, with those groups.
+std::string square_of(const std::string& elements,
+                      const std::string& groups = "2\n1 1 \"side\"\n2 2 \"square\"\n") {
   return R"($MeshFormat
 2.2 0 8
 $EndMeshFormat
 $PhysicalNames
-2
-1 1 "side"
-2 2 "square"
-$EndPhysicalNames
+)" + groups +
+         R"($EndPhysicalNames
 $Nodes
 4
 1 0 0 0
@@ -83,6 +82,20 @@ $EndNodes
 $Elements
 )" + elements +
          "$EndElements\n";
+}
+
+TEST(Groups, that_make_no_patch_are_told_with_the_error) {
+  const CaseFolder folder;
+  write_text(folder / "square.msh",
+             square_of("6\n1 1 2 1 1 1 4\n2 1 2 2 2 2 3\n3 1 2 3 3 1 3\n4 1 2 4 4 1 4\n5 2 2 5 5 1 2 3\n"
+                       "6 2 2 5 5 1 3 4\n",
+                       "4\n1 1 \"left\"\n1 2 \"right\"\n1 3 \"baffle\"\n1 4 \"hidden\"\n"));
+  folder.edit("box.h5", "square.msh");
+  const Outcome outcome = folder.run({});
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_THAT(outcome.error, AllOf(HasSubstr("note: 1 tagged faces, of \"baffle\", lie between two cells"),
+                                   HasSubstr("note: The physical group \"hidden\" makes no patch"),
+                                   Not(HasSubstr("\"left\" makes no")), HasSubstr("error: case.toml:")));
 }
 
 TEST(Convert, to_a_mesh_file_keeps_every_bit_of_a_run) {

@@ -185,6 +185,16 @@ TEST(RestartAfterAFailedWrite, writes_what_is_missing) {
   expect_same_files_after_failure(folder, "middle_8.csv");
 }
 
+TEST(RestartAfterAFailedWrite, elsewhere_writes_nothing_of_that_step) {
+  const CaseFolder folder;
+  std::filesystem::create_directories(folder / "out/fields/box_000008.hdf/in the way");
+  ASSERT_EQ(folder.run({}).status, 2);
+  ASSERT_EQ(folder.run({"--restart", "out", "--output", "other"}).error, "");
+  EXPECT_FALSE(std::filesystem::exists(folder / "other/fields/box_000008.hdf"));
+  EXPECT_TRUE(std::filesystem::exists(folder / "other/fields/box_000012.hdf"));
+  EXPECT_THAT(read_text(folder / "other/mean.csv"), Not(HasSubstr("\n0.4,")));
+}
+
 TEST(RestartAfterAFailedWrite, of_a_flow_writes_what_is_missing) {
   const FlowFolder folder;
   ASSERT_EQ(folder.run({"--output", "whole"}).status, 0);

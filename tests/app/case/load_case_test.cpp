@@ -42,6 +42,29 @@ coefficient = 4
 ambient = 5
 )";
 
+/// A flow between walls at the bottom and the top.
+std::string flow_between(const std::string& left, const std::string& right) {
+  return R"([mesh]
+file = "box.h5"
+[model]
+type = "classical-fractional-step"
+[fluid]
+kinematic_viscosity = 0.1
+[time]
+start = 1
+end = 2
+step = 0.1
+[initial]
+velocity = [0, 0, 0]
+[boundary.bottom]
+type = "wall"
+[boundary.top]
+type = "wall"
+[boundary.left]
+)" + left +
+         "\n[boundary.right]\n" + right + "\n";
+}
+
 /// A folder with a case on a mesh of eight triangles.
 struct LoadCase : testing::Test {
   LoadCase() {
@@ -272,26 +295,7 @@ TEST_F(LoadCase, cells_that_a_run_refuses_are_refused) {
               type == CellType::Quadrilateral);
   }
 
-  write_text(folder / "case.toml", R"([mesh]
-file = "box.h5"
-[model]
-type = "classical-fractional-step"
-[fluid]
-kinematic_viscosity = 0.01
-[time]
-end = 2
-step = 0.1
-[initial]
-velocity = [0, 0, 0]
-[boundary.bottom]
-type = "wall"
-[boundary.top]
-type = "wall"
-[boundary.left]
-type = "wall"
-[boundary.right]
-type = "wall"
-)");
+  write_text(folder / "case.toml", flow_between("type = \"wall\"", "type = \"wall\""));
   RawMesh box = make_box(CellType::Quadrilateral, {2, 2, 1});
   EXPECT_EQ(message(box), "");
   for (Vector3& x : box.nodes)
@@ -322,25 +326,7 @@ TEST_F(LoadCase, a_steady_state_that_is_known_but_for_its_mean_needs_one) {
 
 TEST_F(LoadCase, values_show_a_net_flow_into_a_closed_domain) {
   const auto message = [&](const std::string& left, const std::string& right) {
-    write_text(folder / "case.toml", R"([mesh]
-file = "box.h5"
-[model]
-type = "classical-fractional-step"
-[fluid]
-kinematic_viscosity = 0.1
-[time]
-start = 1
-end = 2
-step = 0.1
-[initial]
-velocity = [0, 0, 0]
-[boundary.bottom]
-type = "wall"
-[boundary.top]
-type = "wall"
-[boundary.left]
-)" + left + "\n[boundary.right]\n" + right +
-                                         "\n");
+    write_text(folder / "case.toml", flow_between(left, right));
     const LoadedCase loaded = load_case(folder / "case.toml", {});
     return message_of<InputErrors>([&] { check_values(loaded); });
   };
